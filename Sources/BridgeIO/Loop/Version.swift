@@ -1,0 +1,2 @@
+internal import CMicroHTTPD
+internal import CUV
