@@ -1,0 +1,146 @@
+/// Writes JSON (RFC 8259) as UTF-8 bytes, in the order in which it is told to.
+///
+/// The caller keeps the grammar: inside an object only `member`, inside an array only `element`.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package mutating func object(_ members: (inout JSONWriter) -> Void) {
+        open(UInt8(ascii: "{"))
+        members(&self)
+        close(UInt8(ascii: "}"))
+    }
+
+    package mutating func array(_ elements: (inout JSONWriter) -> Void) {
+        open(UInt8(ascii: "["))
+        elements(&self)
+        close(UInt8(ascii: "]"))
+    }
+
+    package mutating func member(_ name: StaticString, _ value: String?) {
+        key(name)
+        string(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Bool) {
+        key(name)
+        append(value ? "true" : "false")
+    }
+
+    package mutating func member(_ name: StaticString, _ value: some BinaryInteger) {
+        key(name)
+        append(String(value))
+    }
+
+    package mutating func member(_ name: StaticString, null: Void = ()) {
+        key(name)
+        append("null")
+    }
+
+    /// A whole number, or null.
+    package mutating func member<Number: BinaryInteger>(_ name: StaticString, ifPresent value: Number?) {
+        guard let value else { return member(name, null: ()) }
+        member(name, value)
+    }
+
+    /// A duration in milliseconds, with at most three decimals, or null.
+    package mutating func member(_ name: StaticString, milliseconds duration: Duration?) {
+        guard let duration else { return member(name, null: ()) }
+        key(name)
+        append(JSONWriter.milliseconds(duration))
+    }
+
+    /// A member whose value `write` makes: an object or an array.
+    package mutating func member(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
+        key(name)
+        write(&self)
+        needsComma = true
+    }
+
+    package mutating func element(_ value: String) {
+        comma()
+        string(value)
+    }
+
+    /// An element that `write` makes: an object or an array.
+    package mutating func element(_ write: (inout JSONWriter) -> Void) {
+        comma()
+        write(&self)
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func key(_ name: StaticString) {
+        comma()
+        string(name.description)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func string(_ value: String?) {
+        guard let value else { return append("null") }
+        JSONWriter.appendString(value.utf8, to: &bytes)
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let microseconds = duration.nanoseconds / 1000
+        let (whole, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
+        let sign = microseconds < 0 ? "-" : ""
+        guard fraction > 0 else { return sign + String(whole) }
+        let digits = String(fraction + 1000).dropFirst()
+        let trimmed = digits.reversed().drop { $0 == "0" }.reversed()
+        return sign + String(whole) + "." + String(trimmed)
+    }
+}
+
+extension JSONWriter {
+    /// Appends a quoted string whose content is `utf8`, which must be valid UTF-8.
+    ///
+    /// Only what RFC 8259 §7 demands is escaped, so every other character stays as it is.
+    package static func appendString(_ utf8: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A:
+                bytes.append(contentsOf: "\\n".utf8)
+            case 0x0D:
+                bytes.append(contentsOf: "\\r".utf8)
+            case 0x09:
+                bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20, 0x7F:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(hexDigit(byte >> 4))
+                bytes.append(hexDigit(byte & 15))
+            default:
+                bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
