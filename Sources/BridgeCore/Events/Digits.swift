@@ -1,12 +1,26 @@
+extension UInt64 {
+    /// The number of its decimal digits.
+    var decimalCount: Int {
+        var count = 1
+        var rest = self
+        while rest >= 10 {
+            rest /= 10
+            count += 1
+        }
+        return count
+    }
+}
+
 /// Numbers as text, appended to bytes that are going out.
 extension [UInt8] {
     /// Appends `value` in decimal, without leading zeros.
     package mutating func appendDecimal(_ value: UInt64) {
-        var magnitude: UInt64 = 1
-        while value / magnitude >= 10 { magnitude *= 10 }
-        while magnitude > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / magnitude % 10))
-            magnitude /= 10
+        let start = count
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: value.decimalCount))
+        var rest = value
+        for place in (start..<count).reversed() {
+            self[place] += UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 

@@ -11,7 +11,7 @@ extension EventLog {
         switch start {
         case .now: cursor(after: headSequence, of: connections)
         case .start: cursor(after: sequenceBeforeOldest(of: connections), of: connections)
-        case .last(let count): cursor(after: sequence(before: count, of: connections, isWanted), of: connections)
+        case .last(let count): cursor(before: count, of: connections, isWanted)
         case .since(let time): cursor(since: time, of: connections)
         case .after(let id): cursor(afterID: id, of: connections)
         }
@@ -70,12 +70,12 @@ extension EventLog {
         oldestSequence(of: connections).map { $0 - 1 } ?? headSequence
     }
 
-    /// The sequence after which `count` wanted records follow, or all if there are not so many.
-    private func sequence(
+    /// Starts where `count` wanted records follow, or all if there are not so many.
+    private func cursor(
         before count: Int,
         of connections: ConnectionSelection,
         _ isWanted: (Record) -> Bool
-    ) -> UInt64 {
+    ) -> LogCursor {
         let kept = connections.indices.map { histories[Int($0.number)].records }
         var ends = kept.map(\.count)
         var position = headSequence
@@ -94,6 +94,6 @@ extension EventLog {
             position = newest.sequence - 1
             if isWanted(newest) { found += 1 }
         }
-        return position
+        return cursor(after: position, of: connections)
     }
 }
