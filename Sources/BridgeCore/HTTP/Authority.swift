@@ -1,10 +1,13 @@
+import WebSocketProtocol
+
 /// A host with an optional port, as `Host` and origins have it (RFC 3986 §3.2, without userinfo).
 package struct Authority: Hashable, Sendable {
     /// What a host is called by.
     package enum Host: Hashable, Sendable {
         /// A name, lower case, without a final dot.
         case name(String)
-        case address(IPAddress)
+        /// An address as it was written, in lower case; IPv6 without brackets.
+        case address(String)
     }
 
     package var host: Host
@@ -18,8 +21,8 @@ package struct Authority: Hashable, Sendable {
             guard let bracket = text.firstIndex(of: "]") else { return nil }
             let inside = text[..<bracket].dropFirst()
             let zoneless = inside.firstIndex(of: "%").map { inside[..<$0] } ?? inside
-            guard case .v6(let groups)? = IPAddress(zoneless) else { return nil }
-            host = .address(.v6(groups))
+            guard IPAddress.isIPv6(zoneless) else { return nil }
+            host = .address(zoneless.lowercased())
             hostEnd = text.index(after: bracket)
         } else {
             hostEnd = text.firstIndex(of: ":") ?? text.endIndex
@@ -30,16 +33,20 @@ package struct Authority: Hashable, Sendable {
         self.port = port
     }
 
-    /// The host as `localhost` or a name below it, or a loopback address.
+    /// Whether only this machine is meant: `localhost`, a name below it, or a loopback address.
+    ///
+    /// An unusual spelling of ::1 counts as another machine's.
     package var isLoopback: Bool {
         switch host {
         case .name(let name): name == "localhost" || name.hasSuffix(".localhost")
-        case .address(let address): address.isLoopback
+        case .address(let address):
+            address == "::1" || address.hasPrefix("::ffff:127.")
+                || (address.hasPrefix("127.") && IPAddress.isIPv4(address))
         }
     }
 
     private static func host(_ text: Substring) -> Host? {
-        if let address = IPAddress(text) { return .address(address) }
+        if IPAddress.isIPv4(text) { return .address(String(text)) }
         let name = text.hasSuffix(".") ? text.dropLast() : text
         guard (1...255).contains(name.utf8.count), name.utf8.allSatisfy(isNameByte) else { return nil }
         return .name(name.lowercased())
@@ -60,9 +67,7 @@ package struct Authority: Hashable, Sendable {
         guard text.first == ":" else { return nil }
         let digits = text.dropFirst()
         guard !digits.isEmpty else { return .some(nil) }
-        guard digits.utf8.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = UInt16(digits)
-        else { return nil }
+        guard let port = UInt16(digits: digits) else { return nil }
         return .some(port)
     }
 }

@@ -1,8 +1,9 @@
 import FoundationEssentials
+import WebSocketProtocol
 
 /// The optional body of `POST .../disconnect`: how the upstream is to be told (RFC 6455 §7.4).
 package struct DisconnectRequest: Equatable, Sendable {
-    package var code: UInt16 = 1000
+    package var code = CloseCode.normal
     package var reason = ""
 
     package init() {}
@@ -19,19 +20,15 @@ package struct DisconnectRequest: Equatable, Sendable {
         } catch {
             throw DisconnectRequest.refusal("the body must be empty or {\"code\":1000,\"reason\":\"\"}")
         }
-        code = try DisconnectRequest.checked(code: members.code ?? 1000)
-        reason = members.reason ?? ""
-        guard reason.utf8.count <= 123 else {
-            throw DisconnectRequest.refusal("a reason may have at most 123 bytes of UTF-8")
+        guard let code = UInt16(exactly: members.code ?? Int(CloseCode.normal)),
+            CloseCode.mayBeOnTheWire(code)
+        else {
+            throw DisconnectRequest.refusal("a code must be one of 1000-1003, 1007-1014, 3000-4999")
         }
-    }
-
-    private static func checked(code: Int) throws(Problem) -> UInt16 {
-        switch code {
-        case 1000...1003, 1007...1014, 3000...4999:
-            return UInt16(code)
-        default:
-            throw refusal("a code must be one of 1000-1003, 1007-1014, 3000-4999")
+        self.code = code
+        reason = members.reason ?? ""
+        guard reason.utf8.count <= CloseCode.maximumReasonBytes else {
+            throw DisconnectRequest.refusal("a reason may have at most 123 bytes of UTF-8")
         }
     }
 

@@ -52,7 +52,7 @@ package struct RequestGate: Sendable {
         connections: [String],
         fields: inout [HTTPField]
     ) throws(Problem) -> Admission {
-        let framing = try BodyFraming(of: head)
+        let framing = try RequestFraming(of: head)
         let target = try HTTPTarget(parsing: head.target)
         let host = try HostGuard.authority(of: head, target)
         let credentials = authenticator.examine(head, target)

@@ -1,43 +1,3 @@
-/// How a request frames its body (RFC 9112 §6).
-package enum BodyFraming: Equatable, Sendable {
-    case none
-    case length(UInt64)
-    case chunked
-
-    /// Reads the framing fields of a head.
-    ///
-    /// Throws `invalid-framing` (400, and the connection must be closed) where two parties could read the
-    /// boundary of the request differently: both fields, repeated or malformed ones, other codings.
-    package init(of head: RequestHead) throws(Problem) {
-        let lengths = head.values(of: "content-length")
-        let codings = head.values(of: "transfer-encoding")
-        switch (lengths.count, codings.count) {
-        case (0, 0):
-            self = .none
-        case (1, 0):
-            let digits = lengths[0].utf8
-            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-                let length = UInt64(lengths[0])
-            else { throw BodyFraming.refusal("Content-Length is not a number") }
-            self = length == 0 ? .none : .length(length)
-        case (0, 1):
-            guard codings[0].lowercased() == "chunked" else {
-                throw BodyFraming.refusal("the only transfer coding understood is chunked")
-            }
-            guard head.version == .http11 else {
-                throw BodyFraming.refusal("HTTP/1.0 has no transfer codings")
-            }
-            self = .chunked
-        default:
-            throw BodyFraming.refusal("Content-Length and Transfer-Encoding may only come alone and once")
-        }
-    }
-
-    private static func refusal(_ detail: String) -> Problem {
-        Problem(.invalidFraming, detail).closingConnection()
-    }
-}
-
 /// Gathers a request's body within a limit.
 ///
 /// A body whose length is announced is refused before it is read; of a chunked one that turns out too long up
@@ -62,7 +22,7 @@ package struct BodyIntake: Equatable, Sendable {
     /// Makes ready for a body that is framed as `framing` says.
     ///
     /// Throws `message-too-large` (413, and the connection must be closed) for a length over the limit.
-    package init(_ framing: BodyFraming, limit: Int) throws(Problem) {
+    package init(_ framing: RequestFraming, limit: Int) throws(Problem) {
         self.limit = limit
         patience = limit.multipliedReportingOverflow(by: 3).overflow ? .max : limit * 3
         guard case .length(let length) = framing else { return }
