@@ -60,6 +60,8 @@ let package = Package(
             dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: strict
         ),
+        // What the compiler does not check: imports, file lengths, commands in pages.
+        .testTarget(name: "RulesTests", path: "Tests/Rules", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
