@@ -23,7 +23,8 @@ format: ## rewrite Swift and Python sources in the project's format
 conformance: ## the Autobahn test suite against the WebSocket client
 	@exec scripts/conformance
 
-fuzz: ## fuzz the WebSocket codec for a minute (SECONDS=3600 for longer)
+export FUZZ_SECONDS
+fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
 	@exec scripts/fuzz
 
 clean: ## remove everything that was built or installed into this folder

@@ -31,15 +31,13 @@ test_packages=(
     "strace: counts system calls"
 )
 
-# Runs a command as root: directly if we are, with sudo if not.
-as_root() {
-    if [ "$(id -u)" = 0 ]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        fail "this needs root, and there is no sudo here. As root, run: $*"
-    fi
+# Runs apt-get as root; quietly, unless it fails. Asks nothing, so it needs no terminal.
+apt_get() {
+    local output sudo=()
+    [ "$(id -u)" = 0 ] || sudo=(sudo)
+    output=$("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+        2>&1 </dev/null) || fail "apt-get $* failed:
+$output"
 }
 
 is_installed() {
@@ -47,7 +45,7 @@ is_installed() {
     states=$(dpkg-query -W -f ' ${db:Status-Status} ' "$1" 2>/dev/null) && [[ $states == *" installed "* ]]
 }
 
-# Installs those of the given "package: reason" lines that are not there. Asks nothing, so it needs no terminal.
+# Installs those of the given "package: reason" lines that are not there.
 need_packages() {
     local line missing=()
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -62,9 +60,10 @@ need_packages() {
         missing+=("${line%%:*}")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
-    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
-    as_root "${apt[@]}" update </dev/null
-    as_root "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" </dev/null
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+        fail "that needs root, and there is no sudo. As root, run: apt-get update && apt-get install ${missing[*]}"
+    apt_get update
+    apt_get install --yes --no-install-recommends "${missing[@]}"
 }
 
 # Fails with advice unless a Swift toolchain that is new enough is on PATH.
