@@ -34,7 +34,7 @@ enum ProjectRules {
                 .init("the system's randomness", pattern: #"\bSystemRandomNumberGenerator\b|\bUUID\(\)"#),
                 .init(
                     "randomness without a generator",
-                    pattern: #"\.(random|randomElement|shuffled|shuffle)\((?![^)]*using:)"#
+                    pattern: #"\.(random|randomElement|shuffled|shuffle)\((?!.*using:)"#
                 ),
                 .init("concurrency", pattern: #"\b(await|async|actor|Task)\b"#),
                 .init("output", pattern: #"\b(print|debugPrint|dump)\("#),

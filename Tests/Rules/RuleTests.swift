@@ -92,6 +92,7 @@ struct RuleTests {
 
     @Test(arguments: [
         "let delay = Double.random(in: 0...1, using: &generator)",
+        "let delay = Double.random(in: (1 - jitter)...1, using: &generator)",
         "func date(now: WallTime) {}",
         "// No Task and no await here.",
         "footprint(of: list)",
