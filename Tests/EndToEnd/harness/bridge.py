@@ -42,6 +42,7 @@ class Bridge:
         #: The process to signal; it differs from `process.pid` below a wrapper.
         self.pid = self.process.pid
         self.address = ("", 0)
+        self._clients: list[Client] = []
 
     @classmethod
     def serve(
@@ -82,12 +83,15 @@ class Bridge:
     # Requests
 
     def client(self) -> Client:
-        return Client(self.address)
+        """Connect; the connection is closed with the bridge at the latest."""
+        client = Client(self.address)
+        self._clients.append(client)
+        return client
 
     def request(
         self, method: str, target: str, body: bytes | None = None, fields: dict[str, str] | None = None
     ) -> Response:
-        with self.client() as client:
+        with Client(self.address) as client:
             return client.request(method, target, body, {"Connection": "close", **(fields or {})})
 
     def get(self, target: str, fields: dict[str, str] | None = None) -> Response:
@@ -110,7 +114,15 @@ class Bridge:
 
     def stream(self, target: str = "/events", fields: dict[str, str] | None = None, **options: Any) -> Stream:
         """Open an event stream, and wait until it has begun."""
-        return Stream(self.address, target, fields, **options).opened()
+        return self.ask_for_stream(target, fields, **options).opened()
+
+    def ask_for_stream(
+        self, target: str = "/events", fields: dict[str, str] | None = None, **options: Any
+    ) -> Stream:
+        """Ask for an event stream, whatever the answer is."""
+        stream = Stream(self.address, target, fields, **options)
+        self._clients.append(stream.client)
+        return stream
 
     def status(self) -> dict[str, Any]:
         response = self.get("/status")
@@ -156,6 +168,8 @@ class Bridge:
 
     def finish(self) -> None:
         """Leave nothing behind, whatever happened; a bridge that still runs must stop cleanly."""
+        for client in self._clients:
+            client.wire.close()
         if self.process.returncode is not None:
             return
         try:

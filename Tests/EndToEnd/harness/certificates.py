@@ -37,7 +37,9 @@ class Authority:
         authority = ["-CA", self.certificate, "-CAkey", self._key, "-CAcreateserial"]
         # A negative number of days ends the validity before it began: expired from the first moment.
         days = ["-days", "-1" if expired else "30"]
-        _openssl("x509", "-req", *authority, *days, "-extfile", extensions, "-in", request, "-out", certificate)
+        _openssl(
+            "x509", "-req", *authority, *days, "-extfile", extensions, "-in", request, "-out", certificate
+        )
         return certificate, key
 
 

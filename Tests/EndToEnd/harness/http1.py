@@ -60,7 +60,8 @@ def parse_head(raw: bytes) -> Head:
     for line in lines[1:]:
         if line:
             name, colon, value = line.partition(":")
-            assert colon and name == name.strip(), f"not a field: {line!r}"
+            assert colon, f"not a field: {line!r}"
+            assert name == name.strip(), f"not a field: {line!r}"
             fields.append((name, value.strip(" \t")))
     return Head(match[1], int(match[2]), match[3] or "", fields)
 

@@ -12,7 +12,9 @@ from .patience import Deadline
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 §1.3
 
 
-def frame(opcode: int, payload: bytes = b"", *, fin: bool = True, reserved: int = 0, mask: bool = False) -> bytes:
+def frame(
+    opcode: int, payload: bytes = b"", *, fin: bool = True, reserved: int = 0, mask: bool = False
+) -> bytes:
     """Return a frame; a server must not set `mask`."""
     first = (0x80 if fin else 0) | reserved << 4 | opcode
     length = len(payload)
@@ -32,11 +34,17 @@ class RawPeer:
         self._socket = connection
         self._buffer = bytearray()
 
-    def accept_handshake(self) -> bytes:
-        """Answer the handshake as RFC 6455 says, with neither extension nor subprotocol; return its head."""
+    def accept_handshake(self, then: bytes = b"") -> bytes:
+        """Answer the handshake as RFC 6455 says, with neither extension nor subprotocol; return its head.
+
+        `then` goes out in the same packet.
+        """
         head = self.request()
-        self.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
-        self.send(b"Sec-WebSocket-Accept: " + accept_value(head) + b"\r\n\r\n")
+        answer = (
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: %b\r\n\r\n"
+        )
+        self.send(answer % accept_value(head) + then)
         return head
 
     def request(self) -> bytes:
