@@ -67,6 +67,8 @@ let package = Package(
             dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
+        // What the compiler does not check: imports, file lengths, commands in pages.
+        .testTarget(name: "RulesTests", path: "Tests/Rules", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
