@@ -3,11 +3,11 @@ internal import COpenSSL
 /// The settings of TLS as OpenSSL holds them: authorities, versions, our own certificate.
 ///
 /// One for all connections with the same settings that are open at a time.
-@safe final class TLSContext {
+@safe nonisolated final class TLSContext {
     let pointer: OpaquePointer
 
     /// Loads what `settings` name, from the files as they are now.
-    private init(_ settings: TLSSettings) throws(TLSFailure) {
+    fileprivate init(_ settings: TLSSettings) throws(TLSFailure) {
         OpenSSLError.clear()
         guard let made = unsafe SSL_CTX_new(TLS_client_method()) else {
             throw TLSFailure(error: "OpenSSL does not start: \(OpenSSLError.takeReason())")
@@ -53,15 +53,15 @@ internal import COpenSSL
 }
 
 extension TLSContext {
-    private struct WeakContext {
+    private nonisolated struct WeakContext {
         weak var context: TLSContext?
     }
 
     /// Those in use: a reload of files shows as soon as the last connection with the old ones is gone.
-    private static var inUse: [TLSSettings: WeakContext] = [:]
+    @MainActor private static var inUse: [TLSSettings: WeakContext] = [:]
 
     /// The context for `settings`, shared with the connections that have the same.
-    static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
+    @MainActor static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
         if let context = inUse[settings]?.context { return context }
         let context = try TLSContext(settings)
         inUse = inUse.filter { $0.value.context != nil }

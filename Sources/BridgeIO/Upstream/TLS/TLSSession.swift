@@ -4,7 +4,7 @@ internal import WebSocketProtocol
 /// TLS as a function of bytes: what the network brought goes in, what it is to carry comes out.
 ///
 /// OpenSSL works on memory alone, so no system call of its own can raise a signal or block.
-@safe final class TLSSession {
+@safe nonisolated final class TLSSession {
     /// How reading stopped.
     enum ReadEnd: Equatable {
         /// All that came in was read.
