@@ -15,7 +15,7 @@ import Testing
         (Int.min + 2, .milliseconds(500)),
     ])
     func `the delay doubles up to the cap`(attempt: Int, expected: Duration) {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let delay = Backoff(Self.plain).delay(attempt: attempt, random: &random)
         #expect(delay == expected)
     }
@@ -24,14 +24,14 @@ import Testing
     func `a factor of 1 is a fixed interval`(attempt: Int) {
         var settings = Self.plain
         settings.factor = 1
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let delay = Backoff(settings).delay(attempt: attempt, random: &random)
         #expect(delay == .milliseconds(500))
     }
 
     @Test(arguments: [1, 4, 8, 20])
     func `jitter scales each delay, the capped ones too`(attempt: Int) {
-        var random = SeededRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let full = Backoff(Self.plain).delay(attempt: attempt, random: &random)
         let jittered = Backoff(ReconnectSettings())
         let delays = (0..<200).map { _ in jittered.delay(attempt: attempt, random: &random) }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `what the peer asked for is a lower bound that neither cap nor jitter shortens`() {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let backoff = Backoff(ReconnectSettings())
         let long = backoff.delay(attempt: 1, atLeast: .seconds(120), random: &random)
         let short = backoff.delay(attempt: 8, atLeast: .milliseconds(1), random: &random)
@@ -55,7 +55,7 @@ import Testing
         settings.factor = factor
         settings.jitter = .nan
         settings.maxDelay = .seconds(Int64.max)
-        var random = SeededRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for attempt in [1, 2, 3, 1_000_000, .max] {
             let delay = Backoff(settings).delay(attempt: attempt, random: &random)
             #expect(delay >= .milliseconds(500))
@@ -66,7 +66,7 @@ import Testing
         var settings = ReconnectSettings()
         settings.initialDelay = .zero
         settings.factor = .infinity
-        var random = SeededRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let delay = Backoff(settings).delay(attempt: 5, random: &random)
         #expect(delay == .zero)
     }

@@ -7,12 +7,12 @@ import WebSocketProtocol
     /// Where a walk goes next, drawn from its own numbers so that the machine's draws do not disturb it.
     private struct Walker {
         var world: ConnectionWorld
-        var dice: SeededRandom
+        var dice: SeededGenerator
         var retries = RetryModel()
         private(set) var seen: Set<ConnectionMachine.Standing> = []
 
         init(seed: UInt64) {
-            var dice = SeededRandom(seed: seed)
+            var dice = SeededGenerator(seed: seed)
             world = ConnectionWorld(seed: seed) { settings in
                 settings.connect = Bool.random(using: &dice) ? .always : .manual
                 settings.heartbeat.interval = .seconds(Int.random(in: 0...30, using: &dice))

@@ -27,7 +27,7 @@ struct ConnectionWorld {
     let settings: ConnectionSettings
     private(set) var machine: ConnectionMachine
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
-    private(set) var random: SeededRandom
+    private(set) var random: SeededGenerator
     private(set) var socket: Socket?
     private(set) var timers: [ConnectionMachine.TimerID: Instant] = [:]
     private(set) var records: [Lifecycle] = []
@@ -45,7 +45,7 @@ struct ConnectionWorld {
         configure(&settings)
         self.settings = settings
         machine = ConnectionMachine(settings)
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// Hands the machine one event and carries out what it answers.

@@ -61,7 +61,7 @@ import WebSocketProtocol
         }
     }
 
-    private func settings(_ dice: inout SeededRandom) -> OutboxSettings {
+    private func settings(_ dice: inout SeededGenerator) -> OutboxSettings {
         var settings = OutboxSettings()
         settings.maxMessages = Int.random(in: 1...12, using: &dice)
         settings.maxBytes = Int.random(in: 0...40, using: &dice)
@@ -72,7 +72,7 @@ import WebSocketProtocol
 
     @Test(arguments: 1...100 as ClosedRange<UInt64>)
     func `the outbox does what the model does`(seed: UInt64) throws {
-        var dice = SeededRandom(seed: seed)
+        var dice = SeededGenerator(seed: seed)
         let settings = settings(&dice)
         var outbox = Outbox(settings, epoch: "e")
         var model = Model(settings: settings)
