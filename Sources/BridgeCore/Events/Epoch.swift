@@ -11,6 +11,11 @@ package struct Epoch: Hashable, Sendable {
         bits = milliseconds << 20 | random.next() >> 44
     }
 
+    /// An epoch that was kept; of `bits` the lower 60 count.
+    package init(bits: UInt64) {
+        self.bits = bits & (1 << 60 - 1)
+    }
+
     /// Nil unless `text` is what `text` of an epoch is.
     package init?(text: some Collection<UInt8>) {
         guard text.count == Epoch.textLength else { return nil }

@@ -13,12 +13,3 @@ package struct HistoryLimits: Equatable, Sendable {
         self.maxAge = maxAge
     }
 }
-
-/// What the event log keeps of a connection, for its status.
-package struct HistoryStatus: Equatable, Sendable {
-    package var messages: Int
-    package var bytes: Int
-    /// Nil when nothing is kept.
-    package var oldest: EventID?
-    package var newest: EventID?
-}

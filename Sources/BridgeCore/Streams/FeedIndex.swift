@@ -9,6 +9,12 @@ package struct FeedIndex {
         package var start: UInt64
         /// The position behind its last byte, where the next one starts.
         package var end: UInt64
+
+        package init(sequence: UInt64, start: UInt64, end: UInt64) {
+            self.sequence = sequence
+            self.start = start
+            self.end = end
+        }
     }
 
     private struct Entry {

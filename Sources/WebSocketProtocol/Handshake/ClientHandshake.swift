@@ -22,6 +22,11 @@ package struct ClientHandshake: Sendable {
         package var subprotocol: String?
         /// Nil: messages are not compressed.
         package var compression: DeflateParameters?
+
+        package init(subprotocol: String? = nil, compression: DeflateParameters? = nil) {
+            self.subprotocol = subprotocol
+            self.compression = compression
+        }
     }
 
     /// An answer whose head is longer is refused.
