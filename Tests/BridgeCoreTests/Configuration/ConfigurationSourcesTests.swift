@@ -163,11 +163,13 @@ import WebSocketProtocol
         #expect(outcome.error?.complaints.map(\.place) == ["WSBRIDGE_TOKEN"])
     }
 
-    @Test(arguments: [
-        (ExitCode.clean, 0), (.usage, 64), (.unreadableFile, 66), (.internalError, 70), (.cannotBind, 71),
-        (.storeUnusable, 74),
-        (.configuration, 78),
-    ] as [(ExitCode, Int32)])
+    @Test(
+        arguments: [
+            (ExitCode.clean, 0), (.usage, 64), (.unreadableFile, 66), (.internalError, 70), (.cannotBind, 71),
+            (.storeUnusable, 74),
+            (.configuration, 78),
+        ] as [(ExitCode, Int32)]
+    )
     func `end in the codes of sysexits`(code: ExitCode, number: Int32) {
         #expect(code.rawValue == number)
     }

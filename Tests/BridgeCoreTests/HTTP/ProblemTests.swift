@@ -48,6 +48,11 @@ import Testing
         #expect(response.text.utf8.count < 400)
     }
 
+    @Test func `repeat no control characters and nothing invisible`() throws {
+        let response = HTTPResponse(.invalidParameter("a\u{1B}[31m\n\u{202E}\u{200B}b", "x"))
+        #expect(response.text.contains("`a?[31m???b`: x"))
+    }
+
     @Test(arguments: ["GET /nothing", "OPTIONS /status", "GET /status?x", "PUT /status"])
     func `and other answers are neither cached nor guessed at`(line: String) {
         let admission = gate().admit(request(line), connections: ["default"])
