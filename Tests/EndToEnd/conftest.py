@@ -1,0 +1,79 @@
+"""Fixtures: whatever a test starts here ends with it, and every bridge must end cleanly."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from harness import Authority, Bridge, RawUpstream, Upstream
+
+
+@pytest.fixture
+def start_upstream() -> Iterator[Callable[..., Upstream]]:
+    """Start upstreams with options; each has a port of its own."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**options: Any) -> Upstream:
+            upstream = Upstream(**options)
+            stack.callback(upstream.stop)
+            return upstream
+
+        yield start
+
+
+@pytest.fixture
+def start_bridge(start_upstream: Callable[..., Upstream]) -> Iterator[Callable[..., Bridge]]:
+    """Start `wsbridge serve` with an upstream's URL; it is stopped before the upstreams are."""
+    with contextlib.ExitStack() as stack:
+
+        def start(url: str, *arguments: str, **options: Any) -> Bridge:
+            bridge = Bridge.serve(url, *arguments, **options)
+            stack.callback(bridge.finish)
+            return bridge
+
+        yield start
+
+
+@pytest.fixture
+def run_bridge() -> Iterator[Callable[..., Bridge]]:
+    """Run `wsbridge` with any arguments, without waiting for anything."""
+    with contextlib.ExitStack() as stack:
+
+        def run(*arguments: str, **options: Any) -> Bridge:
+            bridge = Bridge(*arguments, **options)
+            stack.callback(bridge.finish)
+            return bridge
+
+        yield run
+
+
+@pytest.fixture
+def raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[RawUpstream]:
+    """An upstream made of bytes; it closes before the bridge is stopped, which then need not wait for it."""
+    upstream = RawUpstream()
+    yield upstream
+    upstream.stop()
+
+
+@pytest.fixture
+def upstream(start_upstream: Callable[..., Upstream]) -> Upstream:
+    """An upstream that accepts."""
+    return start_upstream()
+
+
+@pytest.fixture
+def bridge(upstream: Upstream, start_bridge: Callable[..., Bridge]) -> Bridge:
+    """A bridge whose connection to `upstream` is open and ready."""
+    bridge = start_bridge(upstream.url)
+    upstream.peer()
+    bridge.await_ready()
+    return bridge
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """A certificate authority that no system trusts by itself."""
+    return Authority(tmp_path_factory.mktemp("authority"))

@@ -1,0 +1,35 @@
+"""What the end-to-end tests stand on: a real bridge, real upstreams and clients of our own.
+
+Nothing here shares code with the product: the clients read HTTP, chunks and event streams by the standards'
+words, so that a mistake of the product is not repeated by its test.
+"""
+
+from .bridge import Bridge
+from .certificates import Authority
+from .curl import Curl, curl, shell
+from .event_source import Event, EventSourceParser
+from .http1 import Client, Response
+from .patience import PATIENCE, Deadline, await_truth
+from .raw_upstream import RawPeer, RawUpstream
+from .stream import Stream
+from .upstream import Peer, Upstream
+
+__all__ = [
+    "PATIENCE",
+    "Authority",
+    "Bridge",
+    "Client",
+    "Curl",
+    "Deadline",
+    "Event",
+    "EventSourceParser",
+    "Peer",
+    "RawPeer",
+    "RawUpstream",
+    "Response",
+    "Stream",
+    "Upstream",
+    "await_truth",
+    "curl",
+    "shell",
+]

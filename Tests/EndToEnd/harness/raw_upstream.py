@@ -1,0 +1,132 @@
+"""An upstream made of bytes, for what no decent server sends."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import socket
+import struct
+
+from .patience import Deadline
+
+_GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 §1.3
+
+
+def frame(
+    opcode: int, payload: bytes = b"", *, fin: bool = True, reserved: int = 0, mask: bool = False
+) -> bytes:
+    """Return a frame; a server must not set `mask`."""
+    first = (0x80 if fin else 0) | reserved << 4 | opcode
+    length = len(payload)
+    if length < 126:
+        head = struct.pack("!BB", first, length | mask << 7)
+    elif length < 65536:
+        head = struct.pack("!BBH", first, 126 | mask << 7, length)
+    else:
+        head = struct.pack("!BBQ", first, 127 | mask << 7, length)
+    return head + (b"\0\0\0\0" if mask else b"") + payload
+
+
+class RawPeer:
+    """The upstream's end of one TCP connection."""
+
+    def __init__(self, connection: socket.socket):
+        self._socket = connection
+        self._buffer = bytearray()
+
+    def accept_handshake(self, then: bytes = b"") -> bytes:
+        """Answer the handshake as RFC 6455 says, with neither extension nor subprotocol; return its head.
+
+        `then` goes out in the same packet.
+        """
+        head = self.request()
+        answer = (
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: %b\r\n\r\n"
+        )
+        self.send(answer % accept_value(head) + then)
+        return head
+
+    def request(self) -> bytes:
+        """Return the head of the handshake request."""
+        deadline = Deadline("the handshake request")
+        while b"\r\n\r\n" not in self._buffer:
+            assert self._fill(deadline), "the bridge closed before its request was complete"
+        head, _, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        self._buffer = bytearray(rest)
+        return head
+
+    def send(self, data: bytes) -> None:
+        self._socket.settimeout(Deadline("the upstream sends").left())
+        self._socket.sendall(data)
+
+    def frame(self) -> tuple[int, bytes]:
+        """Return opcode and payload of the next frame of the bridge."""
+        deadline = Deadline("a frame from the bridge")
+        first, second = self._exactly(2, deadline)
+        assert second & 0x80, "a client must mask its frames"
+        length = second & 0x7F
+        if length == 126:
+            (length,) = struct.unpack("!H", self._exactly(2, deadline))
+        elif length == 127:
+            (length,) = struct.unpack("!Q", self._exactly(8, deadline))
+        key = self._exactly(4, deadline)
+        payload = self._exactly(length, deadline)
+        return first & 0x0F, bytes(byte ^ key[at % 4] for at, byte in enumerate(payload))
+
+    def close_code(self) -> int:
+        """Pass over frames up to the bridge's close frame, and return its code."""
+        opcode, payload = self.frame()
+        while opcode != 8:
+            opcode, payload = self.frame()
+        return struct.unpack("!H", payload[:2])[0]
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _exactly(self, count: int, deadline: Deadline) -> bytes:
+        while len(self._buffer) < count:
+            assert self._fill(deadline), f"the bridge closed after {bytes(self._buffer)!r}"
+        taken = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return taken
+
+    def _fill(self, deadline: Deadline) -> bool:
+        self._socket.settimeout(deadline.left())
+        piece = self._socket.recv(65536)
+        self._buffer += piece
+        return bool(piece)
+
+
+class RawUpstream:
+    """A TCP server on a free port of the loopback interface; the test plays the server."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._peers: list[RawPeer] = []
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self._listener.getsockname()[1]}/"
+
+    def accept(self) -> RawPeer:
+        """Wait for the bridge's next connection."""
+        self._listener.settimeout(Deadline("the bridge dials").left())
+        connection, _ = self._listener.accept()
+        peer = RawPeer(connection)
+        self._peers.append(peer)
+        return peer
+
+    def stop(self) -> None:
+        self._listener.close()
+        for peer in self._peers:
+            peer.close()
+
+
+def accept_value(head: bytes) -> bytes:
+    """Return what `Sec-WebSocket-Accept` must be for this request."""
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"sec-websocket-key":
+            return base64.b64encode(hashlib.sha1(value.strip() + _GUID).digest())
+    raise AssertionError(f"no key in {head!r}")

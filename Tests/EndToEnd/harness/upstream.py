@@ -1,0 +1,270 @@
+"""An independent WebSocket server (Python's `websockets`) that remembers what the bridge did to it."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import functools
+import http
+import logging
+import socket
+import ssl
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request, Response
+
+from .patience import Deadline
+
+T = TypeVar("T")
+Message = str | bytes
+
+# Its tracebacks of connections that tests break on purpose would only hide the failures.
+logging.getLogger("websockets").setLevel(logging.CRITICAL)
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all upstreams of this process, on a thread of its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+def _start(coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
+
+
+def _run(coroutine: Coroutine[Any, Any, T], what: str) -> T:
+    return _start(coroutine).result(Deadline(what).left())
+
+
+class _RecordingConnection(ServerConnection):
+    """Keeps the control frames that the library answers by itself."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.pings: list[bytes] = []
+        self.pongs: list[bytes] = []
+
+    def process_event(self, event: Any) -> None:
+        if isinstance(event, Frame) and event.opcode is Opcode.PING:
+            self.pings.append(bytes(event.data))
+        if isinstance(event, Frame) and event.opcode is Opcode.PONG:
+            self.pongs.append(bytes(event.data))
+        super().process_event(event)
+
+
+class Peer:
+    """The upstream's end of one connection that the bridge opened."""
+
+    def __init__(self, connection: _RecordingConnection, news: threading.Condition):
+        self._connection = connection
+        self._news = news
+        assert connection.request
+        self.request: Request = connection.request
+        self.messages: list[Message] = []
+        self.pings = connection.pings
+        self.pongs = connection.pongs
+        #: Code and reason of the bridge's close frame (1005 if it had none), None without one.
+        self.close_frame: tuple[int, str] | None = None
+        self.gone = False
+
+    # What the upstream does
+
+    def send(self, *messages: Message) -> None:
+        """Send messages, and return once the last one is on its way."""
+        self.start_sending(messages).result(Deadline("the upstream sends").left())
+
+    def start_sending(
+        self, messages: Iterable[Message], between: Callable[[], Awaitable[None]] | None = None
+    ) -> concurrent.futures.Future[None]:
+        """Send messages in the background, one after the other, with `between` after each."""
+
+        async def send() -> None:
+            for message in messages:
+                await self._connection.send(message)
+                if between:
+                    await between()
+
+        return _start(send())
+
+    def send_fragments(self, *fragments: Message) -> None:
+        """Send one message in several frames."""
+        _run(self._connection.send(fragments), "the upstream sends fragments")
+
+    def ping(self, payload: bytes) -> None:
+        """Ping, and wait for the pong with the same payload."""
+
+        async def ping() -> None:
+            await (await self._connection.ping(payload))
+
+        _run(ping(), "the bridge's pong")
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close with a close frame, and wait for the end of the closing handshake."""
+        _run(self._connection.close(code, reason), "the closing handshake")
+
+    def close_without_code(self) -> None:
+        async def close() -> None:
+            async with self._connection.send_context():
+                self._connection.protocol.send_close()
+
+        _run(close(), "the upstream sends an empty close frame")
+
+    def drop(self) -> None:
+        """End the TCP connection without a close frame."""
+        _loop().call_soon_threadsafe(self._connection.transport.abort)
+
+    # What the upstream saw
+
+    def received(self, count: int) -> list[Message]:
+        """Wait for this many messages in all, and return them."""
+        self._await(lambda: len(self.messages) >= count, f"message {count} at the upstream")
+        return self.messages[:count]
+
+    def left(self) -> tuple[int, str] | None:
+        """Wait for the end of the connection, and return the bridge's close frame."""
+        self._await(lambda: self.gone, "the bridge closes the upstream connection")
+        return self.close_frame
+
+    async def run(self) -> None:
+        """Record what arrives until the connection ends."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                message = await self._connection.recv()
+                with self._news:
+                    self.messages.append(message)
+                    self._news.notify_all()
+        await self._connection.wait_closed()
+        with self._news:
+            frame = self._connection.protocol.close_rcvd
+            self.close_frame = (frame.code, frame.reason) if frame else None
+            self.gone = True
+            self._news.notify_all()
+
+    def _await(self, holds: Callable[[], bool], what: str) -> None:
+        _await(self._news, holds, what)
+
+
+class Upstream:
+    """A WebSocket server on a free port of the loopback interface."""
+
+    def __init__(
+        self,
+        *,
+        tls: ssl.SSLContext | None = None,
+        compression: str | None = "deflate",
+        refuse: int | None = None,
+        close_at_once: int | None = None,
+        away: bool = False,
+    ):
+        """Listen, unless `away`.
+
+        `refuse` answers every handshake with this HTTP status; `close_at_once` accepts and then closes with
+        this code.
+        """
+        self.refuse = refuse
+        self.close_at_once = close_at_once
+        #: Requests for a handshake so far, refused ones included.
+        self.dials = 0
+        self.peers: list[Peer] = []
+        self._tls = tls
+        self._compression = compression
+        self._news = threading.Condition()
+        self._server: Server | None = None
+        # Holds the port while nobody listens there.
+        self._placeholder = _bound_socket(0)
+        self.port: int = self._placeholder.getsockname()[1]
+        if not away:
+            self.come_back()
+
+    @property
+    def url(self) -> str:
+        return f"{'wss' if self._tls else 'ws'}://127.0.0.1:{self.port}/"
+
+    def come_back(self) -> None:
+        """Listen on the port."""
+
+        async def start() -> Server:
+            return await serve(
+                self._handle,
+                sock=listener,
+                ssl=self._tls,
+                compression=self._compression,
+                process_request=self._process_request,
+                create_connection=_RecordingConnection,
+                max_size=None,
+                ping_interval=None,
+                close_timeout=2,
+            )
+
+        listener = _bound_socket(self.port)
+        self._placeholder.close()
+        self._server = _run(start(), "the upstream listens")
+
+    def go_away(self) -> None:
+        """Stop listening and drop all connections; dials are refused by the kernel then."""
+        server, self._server = self._server, None
+        if server is None:
+            return
+
+        async def stop() -> None:
+            server.close(close_connections=False)
+            for connection in list(server.connections):
+                connection.transport.abort()
+            await server.wait_closed()
+
+        self._placeholder = _bound_socket(self.port)
+        _run(stop(), "the upstream goes away")
+
+    def stop(self) -> None:
+        self.go_away()
+        self._placeholder.close()
+
+    def peer(self, index: int = 0) -> Peer:
+        """Wait for the bridge's connection number `index` (from 0)."""
+        _await(self._news, lambda: len(self.peers) > index, f"connection {index} at the upstream")
+        return self.peers[index]
+
+    def dialled(self, count: int) -> None:
+        """Wait for this many dials in all."""
+        _await(self._news, lambda: self.dials >= count, f"dial {count} at the upstream")
+
+    def _process_request(self, connection: ServerConnection, _: Request) -> Response | None:
+        with self._news:
+            self.dials += 1
+            self._news.notify_all()
+        if self.refuse is not None:
+            return connection.respond(http.HTTPStatus(self.refuse), "refused by the test\n")
+        return None
+
+    async def _handle(self, connection: ServerConnection) -> None:
+        assert isinstance(connection, _RecordingConnection)
+        peer = Peer(connection, self._news)
+        with self._news:
+            self.peers.append(peer)
+            self._news.notify_all()
+        if self.close_at_once is not None:
+            await connection.close(self.close_at_once)
+        await peer.run()
+
+
+def _await(news: threading.Condition, holds: Callable[[], bool], what: str) -> None:
+    deadline = Deadline(what)
+    with news:
+        while not holds():
+            news.wait(deadline.left())
+
+
+def _bound_socket(port: int) -> socket.socket:
+    """Bind without listening; several such sockets may share a port while none of them listens."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", port))
+    return bound
