@@ -45,9 +45,16 @@ let package = Package(
             swiftSettings: onTheLoop
         ),
 
+        // What several test targets share about frames: raw bytes, a seeded generator, decoding in pieces.
+        .target(
+            name: "WebSocketTestSupport",
+            dependencies: ["WebSocketProtocol"],
+            path: "Tests/WebSocketTestSupport",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "WebSocketProtocolTests",
-            dependencies: ["WebSocketProtocol"],
+            dependencies: ["WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -57,9 +64,11 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeIOTests",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
+        // What the compiler does not check: imports, file lengths, commands in pages.
+        .testTarget(name: "RulesTests", path: "Tests/Rules", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

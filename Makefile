@@ -1,0 +1,31 @@
+# The front door: each target is a script in scripts/. `make help` lists them.
+.PHONY: help run build test lint format conformance fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\): *## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+run: ## install what is missing, build, and start the demo bridge on 127.0.0.1:8080 (ARGS="--listen :9000")
+	@exec scripts/run $(ARGS)
+
+build: ## build the release binary, .build/release/wsbridge
+	@exec scripts/build
+
+test: ## everything: lint, build, unit tests, end-to-end tests; fails if anything was skipped
+	@exec scripts/test
+
+lint: ## check format and style of Swift, shell, Python and prose
+	@exec scripts/lint
+
+format: ## rewrite Swift and Python sources in the project's format
+	@exec scripts/format
+
+conformance: ## the Autobahn test suite against the WebSocket client
+	@exec scripts/conformance
+
+export FUZZ_SECONDS
+fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
+	@exec scripts/fuzz
+
+clean: ## remove everything that was built or installed into this folder
+	@rm -rf .build .venv .cache reports

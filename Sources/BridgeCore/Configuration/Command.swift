@@ -1,0 +1,33 @@
+/// The commands of this version.
+enum Command: String, CaseIterable {
+    case serve
+    case demo
+    case version
+    case help
+
+    /// The command that `word` names, `--version` included.
+    init?(_ word: String) {
+        self.init(rawValue: word == "--version" ? "version" : word)
+    }
+
+    /// What is said about a word that names none; it is repeated only if it looks like a name.
+    static func unknown(_ word: String) -> StartError.Complaint {
+        guard word.utf8.count <= 40, word.allSatisfy({ $0.isASCII && ($0.isLetter || $0 == "-") }) else {
+            return .init(nil, "the first argument is not a command; there are: \(names)", .usage)
+        }
+        let nearest = NearestName.of(word, among: allCases.map(\.rawValue))
+        let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(names)"
+        return .init(nil, "unknown command \(word); \(hint)", .usage)
+    }
+
+    private static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    var helpText: String {
+        switch self {
+        case .serve: HelpText.serve
+        case .demo: HelpText.demo
+        case .version: HelpText.version
+        case .help: HelpText.overview
+        }
+    }
+}

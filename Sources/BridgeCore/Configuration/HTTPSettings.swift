@@ -1,0 +1,25 @@
+/// The section `http`: how the bridge is reached and by whom.
+package struct HTTPSettings: Equatable, Sendable {
+    package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+    /// None: everyone may do everything.
+    package var tokens: [AccessToken] = []
+    /// Lets the bridge stand open on other addresses than loopback ones without tokens.
+    package var allowAnonymous = false
+    /// Origins of pages that may use the bridge, as browsers write them, or `*`.
+    package var allowedOrigins: [String] = []
+    /// Further names the bridge is reached by, or `*`.
+    package var allowedHosts: [String] = []
+    /// Of a request's body.
+    package var maxBodyBytes = 1 << 20
+    package var maxSubscribers = 10_000
+    /// The longest silence on an event stream.
+    package var keepAlive = Duration.seconds(15)
+    /// What event streams tell clients to wait before they come back.
+    package var retry = Duration.seconds(2)
+    /// For a request's head and body to arrive.
+    package var requestTimeout = Duration.seconds(30)
+    /// From the signal to the exit.
+    package var shutdownTimeout = Duration.seconds(8)
+
+    package init() {}
+}

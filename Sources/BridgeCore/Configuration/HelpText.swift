@@ -1,0 +1,60 @@
+/// What `wsbridge help` prints; every text ends with a line feed.
+enum HelpText {
+    static let overview = """
+        wsbridge keeps connections to WebSocket servers alive and lets plain HTTP use them.
+
+        Usage: wsbridge COMMAND [FLAGS]
+
+          serve            run the bridge
+          demo             run the bridge with an upstream of its own that echoes and ticks
+          version          print the version
+          help [COMMAND]   explain a command
+
+        Start with: wsbridge demo
+        """ + "\n"
+
+    static let serve = """
+        Usage: wsbridge serve --upstream URL [FLAGS]
+
+        Connects to the WebSocket server at URL (ws:// or wss://) and serves it over HTTP until SIGTERM or SIGINT.
+
+        \(flags(upstream: true))
+        \(environment)
+        """ + "\n"
+
+    static let demo = """
+        Usage: wsbridge demo [FLAGS]
+
+        Starts a WebSocket server that echoes what it gets and ticks once a second, and a bridge attached to it.
+
+        \(flags(upstream: false))
+        \(environment)
+        """ + "\n"
+
+    static let version = """
+        Usage: wsbridge version
+
+        Prints the version.
+        """ + "\n"
+
+    private static func flags(upstream: Bool) -> String {
+        let first = "  --upstream URL       the server to connect to   (WSBRIDGE_UPSTREAM)\n"
+        return """
+            Flags (each beats the variable beside it):
+            \(upstream ? first : "")\
+              --listen ADDR        host:port, [v6]:port, :port for all interfaces, port 0 for any free one,
+                                   or unix:PATH; default 127.0.0.1:8080   (WSBRIDGE_LISTEN)
+              --log-level LEVEL    debug, info, warning or error; default info   (WSBRIDGE_LOG_LEVEL)
+              --log-format FORMAT  text or json; default text   (WSBRIDGE_LOG_FORMAT)
+
+            """
+    }
+
+    private static let environment = """
+        Environment besides:
+          WSBRIDGE_TOKEN            a bearer token that HTTP clients must present; it may do everything
+          WSBRIDGE_ALLOW_ANONYMOUS  true: no token is needed, even on addresses that other machines reach
+          WSBRIDGE_ALLOWED_HOSTS    further names in Host, comma-separated, or *
+          WSBRIDGE_ALLOWED_ORIGINS  web origins whose pages may use the bridge, comma-separated, or *
+        """
+}

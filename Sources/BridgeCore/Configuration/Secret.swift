@@ -1,0 +1,31 @@
+/// A text that must never be shown: it prints, dumps and mirrors as `[secret]`.
+package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    private let bytes: [UInt8]
+
+    package init(_ text: some StringProtocol) {
+        bytes = Array(text.utf8)
+    }
+
+    package var description: String { "[secret]" }
+    package var debugDescription: String { "[secret]" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Whether `presented` is this secret.
+    ///
+    /// The time that takes depends on the length of the secret alone: neither on what was presented nor on
+    /// where the two differ.
+    package func matches(_ presented: [UInt8]) -> Bool {
+        var difference = bytes.count ^ presented.count
+        for index in bytes.indices {
+            let other = index < presented.count ? presented[index] : 0
+            difference |= Int(bytes[index] ^ other)
+        }
+        return difference == 0
+    }
+}
+
+extension Secret: Equatable {
+    package static func == (left: Secret, right: Secret) -> Bool {
+        left.matches(right.bytes)
+    }
+}

@@ -1,0 +1,46 @@
+/// What can be set from outside, by a flag or an environment variable.
+enum Setting: String, CaseIterable {
+    case upstream
+    case listen
+    case logLevel = "log-level"
+    case logFormat = "log-format"
+    case token
+    case allowAnonymous = "allow-anonymous"
+    case allowedHosts = "allowed-hosts"
+    case allowedOrigins = "allowed-origins"
+    case config
+    case dataDirectory = "data-dir"
+    case publicDirectory = "public"
+
+    /// The environment variable, such as `WSBRIDGE_LOG_LEVEL`.
+    var variable: String {
+        "WSBRIDGE_" + String(rawValue.map { $0 == "-" ? "_" : $0 }).uppercased()
+    }
+
+    var flag: String { "--" + rawValue }
+
+    /// How it can be given, and whether at all.
+    var support: Support {
+        switch self {
+        case .upstream, .listen, .logLevel, .logFormat: .flagAndVariable
+        case .token, .allowAnonymous, .allowedHosts, .allowedOrigins: .variable
+        case .config, .dataDirectory, .publicDirectory: .none
+        }
+    }
+
+    enum Support: Equatable {
+        case flagAndVariable
+        case variable
+        case none
+    }
+
+    /// Its value may be shown in an error.
+    var isShowable: Bool {
+        switch self {
+        case .token, .upstream: false
+        case .listen, .logLevel, .logFormat, .allowAnonymous, .allowedHosts, .allowedOrigins, .config,
+            .dataDirectory, .publicDirectory:
+            true
+        }
+    }
+}

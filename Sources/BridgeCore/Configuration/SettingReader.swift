@@ -1,0 +1,63 @@
+/// Looks settings up where they may be given, and gathers all that is wrong with them.
+struct SettingReader {
+    private let flags: [Setting: String]
+    private let environment: [String: String]
+    private(set) var complaints: [StartError.Complaint]
+
+    /// Starts with what is wrong with the command line itself, and with settings that cannot be given yet.
+    init(_ arguments: CommandArguments, _ environment: [String: String]) {
+        flags = arguments.flags
+        self.environment = environment
+        complaints = arguments.complaints
+        if !arguments.operands.isEmpty {
+            complain(nil, "unexpected argument; every value follows its flag", .usage)
+        }
+        for setting in Setting.allCases where setting.support == .none {
+            guard let value = environment[setting.variable], !value.isEmpty else { continue }
+            complain(setting.variable, "not supported by this version", .configuration)
+        }
+    }
+
+    mutating func complain(_ place: String?, _ text: String, _ exitCode: ExitCode) {
+        complaints.append(StartError.Complaint(place, text, exitCode))
+    }
+
+    /// Whether anything stands for the setting, right or wrong.
+    func isGiven(_ setting: Setting) -> Bool {
+        source(of: setting) != nil
+    }
+
+    /// The flag or variable that decides the setting, the flag if neither is given.
+    func place(of setting: Setting) -> String {
+        source(of: setting)?.place ?? setting.flag
+    }
+
+    /// Reads the setting, if it is given, and hands its value on, if it is right.
+    mutating func read<Value>(
+        _ setting: Setting,
+        _ parse: (String) throws(MalformedValue) -> Value,
+        _ take: (Value) -> Void
+    ) {
+        guard let source = source(of: setting) else { return }
+        do throws(MalformedValue) {
+            take(try parse(source.text))
+        } catch {
+            let shown = setting.isShowable ? ", not `\(Problem.quotable(source.text))`" : ""
+            complain(source.place, "expected \(error.expectation)\(shown)", source.exitCode)
+        }
+    }
+
+    /// Complains about a flag that the command does not take.
+    mutating func refuseFlag(_ setting: Setting, _ text: String) {
+        if flags[setting] != nil { complain(setting.flag, text, .usage) }
+    }
+
+    /// The flag, else the variable; a wrong flag is wrong usage, a wrong variable a wrong configuration.
+    ///
+    /// An empty variable counts as none, but for the token's: whoever set that one meant to have a token.
+    private func source(of setting: Setting) -> (place: String, text: String, exitCode: ExitCode)? {
+        if let text = flags[setting] { return (setting.flag, text, .usage) }
+        guard let text = environment[setting.variable], !text.isEmpty || setting == .token else { return nil }
+        return (setting.variable, text, .configuration)
+    }
+}

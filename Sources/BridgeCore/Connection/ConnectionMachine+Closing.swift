@@ -1,0 +1,95 @@
+extension ConnectionMachine {
+    /// Our close frame was sent: waits for what the peer owes us, for `closeTimeout` at most.
+    mutating func close(
+        _ session: Session,
+        by closer: Closer,
+        awaited: Farewell.Awaited,
+        next: Farewell.Next,
+        _ step: inout Step
+    ) {
+        leave(session, &step)
+        state = .closing(
+            Farewell(
+                socket: session.socket,
+                deadline: startTimer(after: settings.closeTimeout, &step),
+                by: closer,
+                awaited: awaited,
+                next: next
+            )
+        )
+    }
+
+    mutating func happened(
+        _ event: SocketEvent,
+        during farewell: Farewell,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        var farewell = farewell
+        switch event {
+        case .message(let message):
+            // What the peer sent before it saw our close frame is as good as any other.
+            if case .closeFrame = farewell.awaited { step.add(.deliver(message)) }
+        case .ping(let payload):
+            if let answer = farewell.pinged(payload) { step.add(.sendPong(answer)) }
+            state = .closing(farewell)
+        case .closeFrame(let code, let reason):
+            guard case .closeFrame = farewell.awaited else { return }
+            farewell.awaited = .end(.closeFrame(code: code, reason: reason))
+            state = .closing(farewell)
+        case .violation:
+            // Our one close frame is gone, so there is nothing left to say.
+            step.add(.cancelTimer(farewell.deadline))
+            step.add(.drop(farewell.socket))
+            ended(farewell, &step, random: &random)
+        case .ended:
+            step.add(.cancelTimer(farewell.deadline))
+            ended(farewell, &step, random: &random)
+        case .opened, .failed, .pong, .written:
+            break
+        }
+    }
+
+    /// The socket of a closing connection is gone, and so is its timer.
+    mutating func ended(
+        _ farewell: Farewell,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        connectionLost(farewell.outcome, by: farewell.by, next: farewell.next, &step, random: &random)
+    }
+
+    /// Records the end of an open connection and goes on to what comes next.
+    mutating func connectionLost(
+        _ outcome: Outcome,
+        by closer: Closer,
+        next: Farewell.Next,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        recordClosed(outcome, by: closer, &step)
+        switch next {
+        case .retry:
+            if settings.reconnect.stopOnCloseCodes.contains(where: { $0.contains(outcome.code) }) {
+                state = .closed
+            } else {
+                retry(&step, random: &random)
+            }
+        case .dial: dial(&step)
+        case .stayClosed: state = .closed
+        case .stop: stop(&step)
+        }
+    }
+
+    func recordClosed(_ outcome: Outcome, by closer: Closer, _ step: inout Step) {
+        step.add(
+            .record(.closed(code: outcome.code, reason: outcome.reason, clean: outcome.clean, by: closer))
+        )
+        step.add(.returnInFlight(closeCode: outcome.peerCode))
+    }
+
+    mutating func stop(_ step: inout Step) {
+        state = .stopped
+        step.add(.finished)
+    }
+}

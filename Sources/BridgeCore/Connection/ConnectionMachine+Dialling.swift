@@ -1,0 +1,89 @@
+extension ConnectionMachine {
+    mutating func dial(_ step: inout Step) {
+        let socket = nextSocket()
+        step.add(.record(.connecting))
+        state = .connecting(Attempt(socket: socket, deadline: startTimer(after: settings.connectTimeout, &step)))
+        step.add(.dial(socket))
+    }
+
+    mutating func dialReached(_ socket: SocketID, _ phase: DialPhase) {
+        guard case .connecting(var attempt) = state, attempt.socket == socket else { return }
+        attempt.phase = phase
+        state = .connecting(attempt)
+    }
+
+    mutating func happened(
+        _ event: SocketEvent,
+        during attempt: Attempt,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        switch event {
+        case .opened(let subprotocol, let compression):
+            step.add(.cancelTimer(attempt.deadline))
+            open(attempt.socket, subprotocol: subprotocol, compression: compression, &step, random: &random)
+        case .failed(let failure):
+            step.add(.cancelTimer(attempt.deadline))
+            attemptFailed(failure, &step, random: &random)
+        case .ended(let error):
+            step.add(.cancelTimer(attempt.deadline))
+            let text = error ?? "the connection ended before it was open"
+            attemptFailed(DialFailure(phase: attempt.phase, error: text), &step, random: &random)
+        case .message, .ping, .pong, .closeFrame, .violation, .written:
+            break  // Only an open socket has these.
+        }
+    }
+
+    mutating func attemptTimedOut(
+        _ attempt: Attempt,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        step.add(.drop(attempt.socket))
+        let limit = settings.connectTimeout.milliseconds
+        let failure = DialFailure(phase: attempt.phase, error: "not connected within \(limit) ms")
+        attemptFailed(failure, &step, random: &random)
+    }
+
+    /// Ends an attempt by the user's or the operator's wish; the caller sets the next state.
+    mutating func abandon(_ attempt: Attempt, because reason: String, _ step: inout Step) {
+        step.add(.cancelTimer(attempt.deadline))
+        step.add(.drop(attempt.socket))
+        step.add(.record(.failed(DialFailure(phase: attempt.phase, error: reason))))
+    }
+
+    private mutating func attemptFailed(
+        _ failure: DialFailure,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        step.add(.record(.failed(failure)))
+        if let status = failure.status, settings.reconnect.stopOnStatus.contains(status) {
+            giveUp(&step)
+        } else {
+            retry(atLeast: failure.retryAfter, &step, random: &random)
+        }
+    }
+
+    /// Schedules the next dial, if there is to be one.
+    mutating func retry(
+        atLeast lowerBound: Duration? = nil,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        guard settings.reconnect.enabled else {
+            state = .closed
+            return
+        }
+        if let limit = settings.reconnect.maxRetries, retries >= limit { return giveUp(&step) }
+        retries += 1
+        let delay = backoff.delay(attempt: retries, atLeast: lowerBound, random: &random)
+        step.add(.record(.reconnecting(attempt: retries, delay: delay)))
+        state = .waiting(Pause(timer: startTimer(after: delay, &step), until: step.now + delay))
+    }
+
+    private mutating func giveUp(_ step: inout Step) {
+        step.add(.record(.gaveUp(attempts: retries)))
+        state = .failed
+    }
+}

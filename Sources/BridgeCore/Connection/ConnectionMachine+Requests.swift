@@ -1,0 +1,93 @@
+extension ConnectionMachine {
+    mutating func started(_ step: inout Step) {
+        guard case .idle = state, settings.connect == .always else { return }
+        dial(&step)
+    }
+
+    mutating func connectRequested(_ step: inout Step) {
+        switch state {
+        case .idle:
+            dial(&step)
+        case .closed, .failed:
+            retries = 0
+            dial(&step)
+        case .waiting(let pause):
+            step.add(.cancelTimer(pause.timer))
+            dial(&step)
+        case .closing(var farewell):
+            guard farewell.next != .stop else { return }
+            farewell.next = .dial
+            state = .closing(farewell)
+        case .connecting, .open, .stopped:
+            break
+        }
+    }
+
+    mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {
+        switch state {
+        case .idle, .failed:
+            state = .closed
+        case .connecting(let attempt):
+            abandon(attempt, because: "disconnected by the user", &step)
+            state = .closed
+        case .open(let session):
+            step.add(.sendClose(code: code, reason: reason))
+            close(session, by: .user, awaited: .closeFrame(session.pongs), next: .stayClosed, &step)
+        case .closing(var farewell):
+            guard farewell.next != .stop else { return }
+            farewell.next = .stayClosed
+            state = .closing(farewell)
+        case .waiting(let pause):
+            step.add(.cancelTimer(pause.timer))
+            state = .closed
+        case .closed, .stopped:
+            break
+        }
+    }
+
+    mutating func reconnectRequested(_ step: inout Step) {
+        switch state {
+        case .idle, .closed, .failed, .waiting:
+            connectRequested(&step)
+        case .connecting(let attempt):
+            abandon(attempt, because: "dialled anew by the user", &step)
+            dial(&step)
+        case .open(let session):
+            // Told, but not awaited: the user wants a new socket now, perhaps because this one is dead.
+            step.add(.sendClose(code: 1000, reason: ""))
+            leave(session, &step)
+            step.add(.drop(session.socket))
+            recordClosed(.abnormal, by: .user, &step)
+            dial(&step)
+        case .closing(let farewell):
+            guard farewell.next != .stop else { return }
+            step.add(.cancelTimer(farewell.deadline))
+            step.add(.drop(farewell.socket))
+            recordClosed(farewell.outcome, by: farewell.by, &step)
+            dial(&step)
+        case .stopped:
+            break
+        }
+    }
+
+    mutating func stopRequested(_ step: inout Step) {
+        switch state {
+        case .idle, .closed, .failed:
+            stop(&step)
+        case .connecting(let attempt):
+            abandon(attempt, because: "the bridge is shutting down", &step)
+            stop(&step)
+        case .open(let session):
+            step.add(.sendClose(code: 1001, reason: ""))
+            close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .stop, &step)
+        case .closing(var farewell):
+            farewell.next = .stop
+            state = .closing(farewell)
+        case .waiting(let pause):
+            step.add(.cancelTimer(pause.timer))
+            stop(&step)
+        case .stopped:
+            break
+        }
+    }
+}

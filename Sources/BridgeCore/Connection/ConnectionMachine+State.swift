@@ -1,0 +1,144 @@
+extension ConnectionMachine {
+    /// Where the connection stands, with the data that is true just there.
+    enum State: Sendable {
+        /// Not asked to connect yet. Becomes connecting (started, connect), closed (disconnect), stopped.
+        case idle
+        /// One dial is under way. Becomes open, waiting or failed (it failed), closed (disconnect, or no
+        /// retries wanted), connecting with another socket (reconnect), stopped.
+        case connecting(Attempt)
+        /// Messages flow. Becomes closing (a close frame either way), waiting, failed or closed (the socket
+        /// ended), connecting (reconnect).
+        case open(Session)
+        /// A close frame was sent and the socket is about to end. Becomes whatever its `next` says.
+        case closing(Farewell)
+        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), closed (disconnect), stopped.
+        case waiting(Pause)
+        /// Down by the user's wish or a final close code. Becomes connecting (connect, reconnect), stopped.
+        case closed
+        /// Gave up. Becomes connecting (connect, reconnect), closed (disconnect), stopped.
+        case failed
+        /// The end: nothing happens any more.
+        case stopped
+    }
+
+    struct Attempt: Sendable {
+        let socket: SocketID
+        /// One for all phases.
+        let deadline: TimerID
+        var phase = DialPhase.dns
+    }
+
+    struct Session: Sendable {
+        let socket: SocketID
+        let subprotocol: String?
+        let compression: Bool
+        var heartbeat: Heartbeat
+        /// Nil when there are no heartbeats.
+        var heartbeatTimer: TimerID?
+        /// Nil once the connection was ready for `resetAfter`.
+        var stableTimer: TimerID?
+        var pongs = PongBacklog()
+    }
+
+    struct Farewell: Sendable {
+        /// What the socket owes us.
+        enum Awaited: Sendable {
+            /// The peer's close frame, then the end of the stream.
+            case closeFrame(PongBacklog)
+            /// The end of the stream; the record of it is known.
+            case end(Outcome)
+        }
+
+        /// Where the connection goes from here.
+        enum Next: Sendable {
+            /// Dial again as after any loss, unless the close code forbids it.
+            case retry
+            /// Dial at once: a user asked for it meanwhile.
+            case dial
+            case stayClosed
+            case stop
+        }
+
+        let socket: SocketID
+        let deadline: TimerID
+        /// Who began it.
+        let by: Closer
+        var awaited: Awaited
+        var next: Next
+
+        /// How the connection ends if the socket is gone now.
+        var outcome: Outcome {
+            switch awaited {
+            case .closeFrame: .abnormal
+            case .end(let outcome): outcome
+            }
+        }
+
+        mutating func pinged(_ payload: [UInt8]) -> [UInt8]? {
+            guard case .closeFrame(var pongs) = awaited else { return nil }
+            let answer = pongs.pinged(payload)
+            awaited = .closeFrame(pongs)
+            return answer
+        }
+
+        mutating func pongWritten() -> [UInt8]? {
+            guard case .closeFrame(var pongs) = awaited else { return nil }
+            let answer = pongs.pongWritten()
+            awaited = .closeFrame(pongs)
+            return answer
+        }
+    }
+
+    /// How a connection ended, as the record of it says.
+    struct Outcome: Equatable, Sendable {
+        var code: UInt16
+        var reason: String
+        var clean: Bool
+        /// That of the peer's close frame.
+        var peerCode: UInt16?
+
+        /// No close frame came (RFC 6455 §7.1.5).
+        static let abnormal = Outcome(code: 1006, reason: "", clean: false, peerCode: nil)
+
+        /// The peer's close frame came and ours is sent; one without a code counts as 1005 (RFC 6455 §7.1.5).
+        static func closeFrame(code: UInt16?, reason: String) -> Outcome {
+            Outcome(code: code ?? 1005, reason: reason, clean: true, peerCode: code)
+        }
+    }
+
+    struct Pause: Sendable {
+        let timer: TimerID
+        let until: Instant
+    }
+}
+
+extension ConnectionMachine {
+    /// The name of the state, as the status shows it.
+    package enum Standing: String, Equatable, Sendable {
+        case idle, connecting, open, closing, waiting, closed, failed
+    }
+
+    package var standing: Standing {
+        switch state {
+        case .idle: .idle
+        case .connecting: .connecting
+        case .open: .open
+        case .closing: .closing
+        case .waiting: .waiting
+        case .closed, .stopped: .closed
+        case .failed: .failed
+        }
+    }
+
+    /// The outbox may flow.
+    package var isReady: Bool { standing == .open }
+
+    /// Retries since the connection was last ready, for the status.
+    package var attempt: Int { isReady ? 0 : retries }
+
+    /// When the next dial is due, while one is scheduled.
+    package var nextAttemptAt: Instant? {
+        guard case .waiting(let pause) = state else { return nil }
+        return pause.until
+    }
+}

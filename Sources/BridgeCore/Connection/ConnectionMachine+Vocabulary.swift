@@ -1,0 +1,68 @@
+package import WebSocketProtocol
+
+extension ConnectionMachine {
+    /// Names one started timer, so that a late report of a cancelled one is recognised.
+    package struct TimerID: Hashable, Sendable {
+        package var number: UInt64
+
+        package init(_ number: UInt64) {
+            self.number = number
+        }
+    }
+
+    /// A frame of our own that the machine wants to hear about when the kernel has taken it.
+    package enum ControlFrame: Equatable, Sendable {
+        case ping
+        case pong
+    }
+
+    /// What has happened.
+    package enum Event: Equatable, Sendable {
+        /// The process is up.
+        case started
+        /// A user wants the connection up.
+        case connectRequested
+        /// A user wants it down; the code must be one that may be sent (RFC 6455 §7.4), the reason at most 123
+        /// bytes.
+        case disconnectRequested(code: UInt16, reason: String)
+        /// A user wants a fresh socket, whatever the present one does.
+        case reconnectRequested
+        /// The process is about to end.
+        case stopRequested
+        /// The attempt has got this far; the deadline's failure names the phase.
+        case dialReached(SocketID, DialPhase)
+        /// The socket reported this. Its `written` counts as progress only.
+        case socket(SocketID, SocketEvent)
+        /// The kernel took a ping or pong of ours; in the order in which they were sent.
+        case frameWritten(SocketID, ControlFrame)
+        case timerFired(TimerID)
+    }
+
+    /// What is to be done about it.
+    package enum Action: Equatable, Sendable {
+        /// Open a socket and report what it says under this id.
+        case dial(SocketID)
+        /// Send a close frame on the live socket; nothing but pongs may follow it.
+        case sendClose(code: UInt16?, reason: String)
+        case sendPing([UInt8])
+        case sendPong([UInt8])
+        /// Close the socket at once, after one try to write what is buffered; it reports nothing any more.
+        case drop(SocketID)
+        /// Report `timerFired` once, no earlier than this from now.
+        case startTimer(TimerID, after: Duration)
+        case cancelTimer(TimerID)
+        /// Put this into the event log.
+        case record(Lifecycle)
+        /// Put this into the event log.
+        case deliver(Message)
+        /// The outbox may flow into the live socket.
+        case ready
+        /// The outbox must hold; what it handed out may still be written.
+        case notReady
+        /// The socket is gone: what it has not written goes back into the outbox. The code is that of the
+        /// peer's close frame, if it sent one.
+        case returnInFlight(closeCode: UInt16?)
+        /// After `stopRequested`: no socket and no timer is left, and no action follows.
+        case finished
+    }
+}

@@ -1,0 +1,129 @@
+/// Decides everything about one managed connection: when to dial, ping, close, wait and give up.
+///
+/// It knows no socket and no clock. Feed it what happened, in order, and carry out the actions it returns, in
+/// order; report what they bring about only after all of them were carried out. At most one socket lives at a
+/// time, every wait has a timer, and what an old socket or timer still reports is ignored.
+package struct ConnectionMachine: Sendable {
+    let settings: ConnectionSettings
+    let backoff: Backoff
+    var state = State.idle
+    /// Retries since the connection was last ready for `resetAfter`.
+    var retries = 0
+    /// An earlier socket of this connection was open.
+    var hasOpened = false
+    /// Heartbeats written over all sockets.
+    package internal(set) var heartbeatsSent = 0
+    private var lastSocket: UInt64 = 0
+    private var lastTimer: UInt64 = 0
+
+    package init(_ settings: ConnectionSettings) {
+        self.settings = settings
+        backoff = Backoff(settings.reconnect)
+    }
+
+    /// Takes in one event; the actions are to be carried out in order.
+    package mutating func handle(
+        _ event: Event,
+        now: Instant,
+        random: inout some RandomNumberGenerator
+    ) -> [Action] {
+        var step = Step(now: now)
+        switch event {
+        case .started: started(&step)
+        case .connectRequested: connectRequested(&step)
+        case .disconnectRequested(let code, let reason):
+            disconnectRequested(code: code, reason: reason, &step)
+        case .reconnectRequested: reconnectRequested(&step)
+        case .stopRequested: stopRequested(&step)
+        case .dialReached(let socket, let phase): dialReached(socket, phase)
+        case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
+        case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
+        case .timerFired(let timer): timerFired(timer, &step, random: &random)
+        }
+        return step.actions
+    }
+
+    private mutating func happened(
+        on socket: SocketID,
+        _ event: SocketEvent,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        switch state {
+        case .connecting(let attempt) where attempt.socket == socket:
+            happened(event, during: attempt, &step, random: &random)
+        case .open(let session) where session.socket == socket:
+            happened(event, in: session, &step, random: &random)
+        case .closing(let farewell) where farewell.socket == socket:
+            happened(event, during: farewell, &step, random: &random)
+        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+            break  // A late word of a socket that is no longer ours.
+        }
+    }
+
+    private mutating func timerFired(
+        _ timer: TimerID,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        switch state {
+        case .connecting(let attempt) where attempt.deadline == timer:
+            attemptTimedOut(attempt, &step, random: &random)
+        case .open(let session) where session.heartbeatTimer == timer:
+            heartbeatFellDue(session, &step, random: &random)
+        case .open(var session) where session.stableTimer == timer:
+            session.stableTimer = nil
+            retries = 0
+            state = .open(session)
+        case .closing(let farewell) where farewell.deadline == timer:
+            step.add(.drop(farewell.socket))
+            ended(farewell, &step, random: &random)
+        case .waiting(let pause) where pause.timer == timer:
+            dial(&step)
+        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+            break  // A timer that was cancelled while its report was under way.
+        }
+    }
+
+    private mutating func frameWritten(on socket: SocketID, _ frame: ControlFrame, _ step: inout Step) {
+        switch (state, frame) {
+        case (.open(let session), .ping) where session.socket == socket:
+            pingWritten(session, &step)
+        case (.open(var session), .pong) where session.socket == socket:
+            if let payload = session.pongs.pongWritten() { step.add(.sendPong(payload)) }
+            state = .open(session)
+        case (.closing(var farewell), .pong) where farewell.socket == socket:
+            if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
+            state = .closing(farewell)
+        case (.open, _), (.idle, _), (.connecting, _), (.closing, _), (.waiting, _), (.closed, _), (.failed, _),
+            (.stopped, _):
+            break  // A socket that is no longer ours, or a ping that no longer matters.
+        }
+    }
+
+    mutating func nextSocket() -> SocketID {
+        lastSocket += 1
+        return SocketID(lastSocket)
+    }
+
+    mutating func startTimer(after delay: Duration, _ step: inout Step) -> TimerID {
+        lastTimer += 1
+        let timer = TimerID(lastTimer)
+        step.add(.startTimer(timer, after: delay))
+        return timer
+    }
+}
+
+/// The actions that one event has brought about so far, and when it came.
+struct Step {
+    let now: Instant
+    private(set) var actions: [ConnectionMachine.Action] = []
+
+    init(now: Instant) {
+        self.now = now
+    }
+
+    mutating func add(_ action: ConnectionMachine.Action) {
+        actions.append(action)
+    }
+}

@@ -1,0 +1,63 @@
+/// How one connection is kept: what the configuration says under `connections.NAME`, with its defaults.
+package struct ConnectionSettings: Equatable, Sendable {
+    /// When the first dial happens.
+    package enum Start: String, Equatable, Sendable {
+        /// As soon as the process is up.
+        case always
+        /// At the first connect request.
+        case manual
+    }
+
+    package var connect = Start.always
+    /// For everything from the name lookup to the end of the handshake.
+    package var connectTimeout = Duration.seconds(10)
+    /// For the peer's answer to our close frame, or for its end of stream after its own.
+    package var closeTimeout = Duration.seconds(5)
+    package var heartbeat = HeartbeatSettings()
+    package var reconnect = ReconnectSettings()
+    package var outbox = OutboxSettings()
+
+    package init() {}
+}
+
+/// How a connection proves that its peer is alive.
+package struct HeartbeatSettings: Equatable, Sendable {
+    /// When the first heartbeat of a connection is sent.
+    package enum First: String, Equatable, Sendable {
+        /// One interval after ready.
+        case interval
+        /// A random part of the interval after ready, so that many bridges do not beat in step.
+        case random
+    }
+
+    /// From one heartbeat to the next, and the time each has to be answered; zero: none are sent.
+    package var interval = Duration.seconds(20)
+    /// Consecutive heartbeats without an answer before the connection counts as lost; at least 1.
+    package var missLimit = 2
+    package var first = First.interval
+    /// Sent in a close frame when the connection is lost; nil: the socket is just dropped.
+    package var closeCode: UInt16?
+
+    package init() {}
+}
+
+/// When, and how often, a connection that failed or was lost is dialled again.
+package struct ReconnectSettings: Equatable, Sendable {
+    package var enabled = true
+    package var initialDelay = Duration.milliseconds(500)
+    /// Each delay is this many times the one before; 1: a fixed interval.
+    package var factor = 2.0
+    package var maxDelay = Duration.seconds(60)
+    /// Each delay, after the cap, is scaled by a random factor in `1 - jitter ... 1`.
+    package var jitter = 0.25
+    /// Retries before the connection gives up; nil: never.
+    package var maxRetries: Int?
+    /// A connection that was ready for this long resets the counter and the delay.
+    package var resetAfter = Duration.seconds(10)
+    /// Close codes after which the connection stays closed.
+    package var stopOnCloseCodes: [ClosedRange<UInt16>] = []
+    /// Handshake statuses after which the connection has failed for good.
+    package var stopOnStatus: [Int] = []
+
+    package init() {}
+}

@@ -1,0 +1,24 @@
+/// Records that a reader will never see, announced where they would have stood.
+package struct Gap: Equatable, Sendable {
+    /// How many records of the selected connections were lost, filtered or not; nil if that is not known.
+    package var missed: UInt64?
+    /// The gap's own id, after which a reader that comes back goes on: that of the last lost record.
+    ///
+    /// In a stream of several connections the loss is announced before the first record after it began, so
+    /// there the id is not beyond that record.
+    package var id: EventID
+    /// The oldest record of the selected connections that is kept; nil if there is none.
+    package var oldest: EventID?
+
+    package init(missed: UInt64?, id: EventID, oldest: EventID?) {
+        self.missed = missed
+        self.id = id
+        self.oldest = oldest
+    }
+}
+
+/// What a reader of the event log gets.
+package enum LogEntry: Equatable, Sendable {
+    case record(Record)
+    case gap(Gap)
+}

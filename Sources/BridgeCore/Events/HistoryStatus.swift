@@ -1,0 +1,15 @@
+/// What the event log keeps of a connection, for its status.
+package struct HistoryStatus: Equatable, Sendable {
+    package var messages: Int
+    package var bytes: Int
+    /// Nil when nothing is kept.
+    package var oldest: EventID?
+    package var newest: EventID?
+
+    package init(messages: Int, bytes: Int, oldest: EventID?, newest: EventID?) {
+        self.messages = messages
+        self.bytes = bytes
+        self.oldest = oldest
+        self.newest = newest
+    }
+}

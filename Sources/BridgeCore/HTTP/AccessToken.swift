@@ -1,0 +1,30 @@
+/// What a token allows.
+package enum AccessScope: String, CaseIterable, Sendable {
+    /// Status and streams.
+    case read
+    /// Messages.
+    case send
+    /// Control.
+    case admin
+}
+
+/// A configured bearer token.
+package struct AccessToken: Equatable, Sendable {
+    /// For logs and answers; no secret.
+    package var name: String
+    package var secret: Secret
+    package var scopes: Set<AccessScope>
+    package var connections: [NamePattern]
+
+    package init(
+        name: String,
+        secret: Secret,
+        scopes: Set<AccessScope> = Set(AccessScope.allCases),
+        connections: [NamePattern] = [NamePattern("*")]
+    ) {
+        self.name = name
+        self.secret = secret
+        self.scopes = scopes
+        self.connections = connections
+    }
+}

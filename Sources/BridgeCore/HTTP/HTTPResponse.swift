@@ -1,0 +1,47 @@
+/// A complete answer: everything but what the server itself adds (`Date`, `Content-Length`, `Connection`).
+package struct HTTPResponse: Equatable, Sendable {
+    package var status: Int
+    package var fields: [HTTPField]
+    package var body: [UInt8]
+    /// The connection is to be closed after this answer, since what follows on it cannot be trusted or read.
+    package var closesConnection = false
+
+    /// What every answer carries, event streams excepted in `Cache-Control`: nothing guesses at the type of
+    /// a body that others wrote, and no cache keeps it.
+    package static let protection = [
+        HTTPField("X-Content-Type-Options", "nosniff"),
+        HTTPField("Cache-Control", "no-store"),
+    ]
+
+    /// An answer without a body.
+    package init(status: Int, fields: [HTTPField] = []) {
+        self.status = status
+        self.fields = HTTPResponse.protection + fields
+        self.body = []
+    }
+
+    /// An answer whose body is `json`.
+    package init(
+        status: Int,
+        json: consuming JSONWriter,
+        contentType: String = "application/json",
+        fields: [HTTPField] = []
+    ) {
+        self.status = status
+        self.fields = HTTPResponse.protection + [HTTPField("Content-Type", contentType)] + fields
+        self.body = json.bytes
+    }
+
+    /// The answer that tells a client about `problem` (RFC 9457).
+    package init(_ problem: Problem) {
+        var json = JSONWriter()
+        json.object { problem.write(to: &$0) }
+        self.init(
+            status: problem.kind.status,
+            json: json,
+            contentType: "application/problem+json",
+            fields: problem.fields
+        )
+        closesConnection = problem.closesConnection
+    }
+}

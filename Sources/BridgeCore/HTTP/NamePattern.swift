@@ -1,0 +1,32 @@
+/// A name, or a glob of names: `*` stands for any characters, `?` for one.
+package struct NamePattern: Equatable, Sendable {
+    package var text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package func matches(_ name: String) -> Bool {
+        let pattern = Array(text.utf8)
+        let name = Array(name.utf8)
+        var at = (pattern: 0, name: 0)
+        var retry: (pattern: Int, name: Int)?
+        while at.name < name.count {
+            if at.pattern < pattern.count, pattern[at.pattern] == UInt8(ascii: "*") {
+                retry = (at.pattern + 1, at.name)
+                at.pattern += 1
+            } else if at.pattern < pattern.count,
+                pattern[at.pattern] == name[at.name] || pattern[at.pattern] == UInt8(ascii: "?")
+            {
+                at = (at.pattern + 1, at.name + 1)
+            } else if let last = retry {
+                // Only the newest star has to give way, so this takes pattern times name steps at most.
+                retry = (last.pattern, last.name + 1)
+                at = (last.pattern, last.name + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[at.pattern...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}

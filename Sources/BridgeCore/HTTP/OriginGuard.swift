@@ -1,0 +1,111 @@
+/// Decides which web pages may reach the bridge, and tells their browsers so (CORS).
+struct OriginGuard: Sendable {
+    /// What a request's origin turned out to be.
+    enum Finding: Equatable {
+        /// It does not come from a page of another origin.
+        case own
+        /// It comes from a page that the configuration allows; the value of `Access-Control-Allow-Origin`.
+        case allowed(String)
+    }
+
+    private let origins: Set<String>
+    private let acceptsAny: Bool
+
+    /// `allowed` are origins as browsers write them, or `*`.
+    init(allowed: [String]) {
+        acceptsAny = allowed.contains("*")
+        origins = Set(allowed.map(OriginGuard.normalized))
+    }
+
+    /// Throws `origin-not-allowed` (403) for pages that nobody allowed, whatever the method.
+    ///
+    /// Every `Origin` has to pass. Where there is none, `Sec-Fetch-Site` still gives away requests that another
+    /// site's page makes without one; opening the bridge's own page from a link there stays possible.
+    func examine(_ head: RequestHead, _ target: HTTPTarget, host: Authority?) throws(Problem) -> Finding {
+        var finding = Finding.own
+        let presented = head.values(of: "origin")
+        for origin in presented {
+            if acceptsAny {
+                finding = .allowed("*")
+            } else if origins.contains(OriginGuard.normalized(origin)) {
+                finding = .allowed(origin)
+            } else if !OriginGuard.isOrigin(origin, of: host) {
+                throw Problem(
+                    .originNotAllowed,
+                    "pages of `\(Problem.quotable(origin))` may not use this bridge; WSBRIDGE_ALLOWED_ORIGINS adds origins"
+                )
+            }
+        }
+        if presented.isEmpty, head.values(of: "sec-fetch-site").contains("cross-site"),
+            !OriginGuard.opensFrontPage(head, target)
+        {
+            throw Problem(.originNotAllowed, "pages of other sites may not use this bridge")
+        }
+        return finding
+    }
+
+    /// Whether a page of `origin` was served by `host`; its own default port may be written or not.
+    private static func isOrigin(_ origin: String, of host: Authority?) -> Bool {
+        guard let host, let scheme = defaultPorts.first(where: { origin.lowercased().hasPrefix($0.scheme) }),
+            let page = Authority(origin.dropFirst(scheme.scheme.count))
+        else { return false }
+        return page.host == host.host && (page.port ?? scheme.port) == (host.port ?? scheme.port)
+    }
+
+    private static func opensFrontPage(_ head: RequestHead, _ target: HTTPTarget) -> Bool {
+        let destination = head.value(of: "sec-fetch-dest") ?? "document"
+        return (head.method == "GET" || head.method == "HEAD") && target.path.isEmpty && !target.isAsterisk
+            && head.value(of: "sec-fetch-mode") == "navigate" && destination == "document"
+    }
+
+    private static let defaultPorts: [(scheme: String, port: UInt16)] = [("http://", 80), ("https://", 443)]
+
+    /// Lower case, without the scheme's default port.
+    private static func normalized(_ origin: String) -> String {
+        let lower = origin.lowercased()
+        for (scheme, port) in defaultPorts where lower.hasPrefix(scheme) && lower.hasSuffix(":\(port)") {
+            return String(lower.dropLast(":\(port)".count))
+        }
+        return lower
+    }
+}
+
+extension OriginGuard {
+    /// What every answer says, refusals included: it depends on the origin.
+    static let vary = HTTPField("Vary", "Origin")
+
+    /// A request by which a browser asks whether a page may send another one.
+    static func isPreflight(_ head: RequestHead) -> Bool {
+        head.method == "OPTIONS" && head.value(of: "origin") != nil
+            && head.value(of: "access-control-request-method") != nil
+    }
+}
+
+extension OriginGuard.Finding {
+    /// What the answer to the page carries.
+    var fields: [HTTPField] {
+        switch self {
+        case .own: []
+        case .allowed(let origin):
+            [
+                HTTPField("Access-Control-Allow-Origin", origin),
+                HTTPField("Access-Control-Expose-Headers", "Allow, Retry-After, WWW-Authenticate"),
+            ]
+        }
+    }
+
+    /// What the answer to a preflight carries besides.
+    ///
+    /// `allow` lists the methods of the resource asked for.
+    func preflightFields(allow: String) -> [HTTPField] {
+        guard case .allowed = self else { return [] }
+        return [
+            HTTPField("Access-Control-Allow-Methods", allow),
+            HTTPField(
+                "Access-Control-Allow-Headers",
+                "Authorization, Cache-Control, Content-Type, Last-Event-ID"
+            ),
+            HTTPField("Access-Control-Max-Age", "600"),
+        ]
+    }
+}

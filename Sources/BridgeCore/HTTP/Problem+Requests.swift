@@ -1,0 +1,89 @@
+/// The problems of requests, each with all that its answer needs.
+extension Problem {
+    /// A query parameter, or a header field that acts as one, is unknown, repeated or malformed.
+    package static func invalidParameter(_ name: String, _ detail: String) -> Problem {
+        Problem(.invalidParameter, "`\(Problem.quotable(name))`: \(detail)")
+    }
+
+    package static func notFound(_ detail: String) -> Problem {
+        Problem(.notFound, detail)
+    }
+
+    /// `allow` lists the methods that the resource has (RFC 9110 §10.2.1).
+    package static func methodNotAllowed(allow: String) -> Problem {
+        Problem(.methodNotAllowed, "allowed here: \(allow)", fields: [HTTPField("Allow", allow)])
+    }
+
+    /// No token came: the challenge of RFC 6750 §3, without an error code.
+    package static var tokenMissing: Problem {
+        unauthorized("send `Authorization: Bearer TOKEN` or `?access_token=TOKEN`", error: nil)
+    }
+
+    /// A token came that is not one of ours.
+    package static var tokenWrong: Problem {
+        unauthorized("the access token is not known here", error: "invalid_token")
+    }
+
+    /// Credentials came in a scheme other than Bearer.
+    package static var schemeNotBearer: Problem {
+        unauthorized("only `Authorization: Bearer TOKEN` is understood", error: "invalid_request")
+    }
+
+    private static func unauthorized(_ detail: String, error: String?) -> Problem {
+        var challenge = "Bearer realm=\"wsbridge\""
+        if let error { challenge += ", error=\"\(error)\", error_description=\"\(detail)\"" }
+        return Problem(.unauthorized, detail, fields: [HTTPField("WWW-Authenticate", challenge)])
+    }
+
+    package static func forbidden(_ detail: String) -> Problem {
+        Problem(.forbidden, detail)
+    }
+
+    /// A message is longer than `limit` bytes.
+    package static func messageTooLarge(limit: Int) -> Problem {
+        Problem(.messageTooLarge, "a body may have at most \(limit) bytes")
+    }
+
+    /// `retryAfter` is rounded up to whole seconds, as the header has no finer unit (RFC 9110 §10.2.3).
+    package static func upstreamUnavailable(_ detail: String, retryAfter: Duration) -> Problem {
+        Problem(.upstreamUnavailable, detail, fields: [Problem.retryAfter(retryAfter)])
+    }
+
+    package static func outboxFull(_ detail: String, retryAfter: Duration) -> Problem {
+        Problem(.outboxFull, detail, fields: [Problem.retryAfter(retryAfter)])
+    }
+
+    package static func tooManySubscribers(limit: Int, retryAfter: Duration) -> Problem {
+        Problem(
+            .tooManySubscribers,
+            "at most \(limit) event streams may be open at a time",
+            fields: [Problem.retryAfter(retryAfter)]
+        )
+    }
+
+    /// The connection was closed by the user, or gave up, and does not take messages.
+    package static func connectionClosed(_ detail: String) -> Problem {
+        Problem(.connectionClosed, detail)
+    }
+
+    /// The bridge failed; what failed stands in its log, not here.
+    package static var internalError: Problem {
+        Problem(.internalError, "the bridge failed to serve this request; its log says more")
+    }
+
+    private static func retryAfter(_ duration: Duration) -> HTTPField {
+        let (seconds, attoseconds) = duration.components
+        let whole = max(seconds, 0)
+        return HTTPField("Retry-After", String(attoseconds > 0 && whole < .max ? whole + 1 : whole))
+    }
+
+    /// What a client sent, short enough and plain enough to be repeated to it.
+    static func quotable(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            guard shown.unicodeScalars.count < 64 else { return shown + "..." }
+            shown.unicodeScalars.append(scalar.properties.isDefaultIgnorableCodePoint ? "?" : scalar)
+        }
+        return shown
+    }
+}

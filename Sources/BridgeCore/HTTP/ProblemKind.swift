@@ -1,0 +1,54 @@
+/// What can be wrong: the slug of a problem's `type`, with its HTTP status and title.
+package enum ProblemKind: String, CaseIterable, Sendable {
+    case invalidTarget = "invalid-target"
+    case invalidHost = "invalid-host"
+    case invalidFraming = "invalid-framing"
+    case invalidParameter = "invalid-parameter"
+    case invalidUTF8 = "invalid-utf8"
+    case invalidBody = "invalid-body"
+    case unauthorized = "unauthorized"
+    case forbidden = "forbidden"
+    case originNotAllowed = "origin-not-allowed"
+    case notFound = "not-found"
+    case ambiguousConnection = "ambiguous-connection"
+    case methodNotAllowed = "method-not-allowed"
+    case connectionClosed = "connection-closed"
+    case messageTooLarge = "message-too-large"
+    case unsupportedMediaType = "unsupported-media-type"
+    case misdirectedHost = "misdirected-host"
+    case internalError = "internal-error"
+    case upstreamUnavailable = "upstream-unavailable"
+    case outboxFull = "outbox-full"
+    case tooManySubscribers = "too-many-subscribers"
+
+    /// The HTTP status of the answer.
+    package var status: Int { row.status }
+
+    /// One phrase for people, the same for every problem of this kind.
+    package var title: String { row.title }
+
+    private var row: (status: Int, title: String) {
+        switch self {
+        case .invalidTarget: (400, "Malformed request target")
+        case .invalidHost: (400, "Missing or malformed Host")
+        case .invalidFraming: (400, "Malformed message framing")
+        case .invalidParameter: (400, "Invalid parameter")
+        case .invalidUTF8: (400, "Text is not UTF-8")
+        case .invalidBody: (400, "Invalid body")
+        case .unauthorized: (401, "Authentication required")
+        case .forbidden: (403, "Not allowed")
+        case .originNotAllowed: (403, "Origin not allowed")
+        case .notFound: (404, "Not found")
+        case .ambiguousConnection: (404, "Several connections")
+        case .methodNotAllowed: (405, "Method not allowed")
+        case .connectionClosed: (409, "Connection closed")
+        case .messageTooLarge: (413, "Message too large")
+        case .unsupportedMediaType: (415, "Unsupported media type")
+        case .misdirectedHost: (421, "Host not served here")
+        case .internalError: (500, "Internal error")
+        case .upstreamUnavailable: (503, "Upstream unavailable")
+        case .outboxFull: (503, "Outbox full")
+        case .tooManySubscribers: (503, "Too many subscribers")
+        }
+    }
+}

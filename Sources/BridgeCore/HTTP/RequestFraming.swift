@@ -1,0 +1,38 @@
+/// How a request frames its body (RFC 9112 §6).
+package enum RequestFraming: Equatable, Sendable {
+    case none
+    case length(UInt64)
+    case chunked
+
+    /// Reads the framing fields of a head.
+    ///
+    /// Throws `invalid-framing` (400, and the connection must be closed) where two parties could read the
+    /// boundary of the request differently: both fields, repeated or malformed ones, other codings.
+    package init(of head: RequestHead) throws(Problem) {
+        let lengths = head.values(of: "content-length")
+        let codings = head.values(of: "transfer-encoding")
+        switch (lengths.count, codings.count) {
+        case (0, 0):
+            self = .none
+        case (1, 0):
+            guard let length = UInt64(digits: lengths[0]) else {
+                throw RequestFraming.refusal("Content-Length is not a number")
+            }
+            self = length == 0 ? .none : .length(length)
+        case (0, 1):
+            guard codings[0].lowercased() == "chunked" else {
+                throw RequestFraming.refusal("the only transfer coding understood is chunked")
+            }
+            guard head.version == .http11 else {
+                throw RequestFraming.refusal("HTTP/1.0 has no transfer codings")
+            }
+            self = .chunked
+        default:
+            throw RequestFraming.refusal("Content-Length and Transfer-Encoding may only come alone and once")
+        }
+    }
+
+    private static func refusal(_ detail: String) -> Problem {
+        Problem(.invalidFraming, detail).closingConnection()
+    }
+}

@@ -1,0 +1,85 @@
+package import WebSocketProtocol
+
+/// What a request asks for, in full: which work is to be done, on which connection, with which parameters.
+package enum Route: Equatable, Sendable {
+    case health
+    /// The connections; show only those that the caller covers.
+    case connectionList
+    case status(connection: String)
+    case events(connection: String, EventsQuery)
+    /// The body is one message of this kind: `Message(kind, body:)`.
+    case send(connection: String, kind: Message.Kind)
+    case connect(connection: String)
+    /// The body, once it is there, is for `DisconnectRequest`.
+    case disconnect(connection: String)
+}
+
+extension Route {
+    /// Settles which connection is meant, that `caller` may, and what the parameters say.
+    ///
+    /// Throws `forbidden` (403), `not-found` or `ambiguous-connection` (404), `invalid-parameter` (400)
+    /// or `unsupported-media-type` (415).
+    init(
+        _ endpoint: Endpoint,
+        of target: HTTPTarget,
+        from head: RequestHead,
+        by caller: Caller,
+        among connections: [String]
+    ) throws(Problem) {
+        var name: String {
+            get throws(Problem) {
+                try Route.connection(endpoint.connection, for: caller, among: connections)
+            }
+        }
+        switch endpoint.resource {
+        case .health:
+            self = .health
+        case .connectionList:
+            self = .connectionList
+        case .connection, .status:
+            self = .status(connection: try name)
+        case .connect:
+            self = .connect(connection: try name)
+        case .disconnect:
+            self = .disconnect(connection: try name)
+        case .events:
+            self = .events(connection: try name, try EventsQuery(target.query, head))
+            return
+        case .messages:
+            self = .send(connection: try name, kind: try Message.kind(MessageQuery(target.query), head))
+            return
+        }
+        _ = try QueryParameters(target.query, known: [])
+    }
+
+    /// The connection `name`, or without a name the only one, or the one named `default`.
+    ///
+    /// A caller that may not use a connection learns nothing about whether it exists.
+    private static func connection(
+        _ name: String?,
+        for caller: Caller,
+        among connections: [String]
+    ) throws(Problem) -> String {
+        let chosen = if let name { name } else { try implied(for: caller, among: connections) }
+        guard caller.covers(connection: chosen) else {
+            throw .forbidden("the token does not cover this connection")
+        }
+        guard connections.contains(chosen) else {
+            throw .notFound("there is no connection `\(Problem.quotable(chosen))`")
+        }
+        return chosen
+    }
+
+    private static func implied(for caller: Caller, among connections: [String]) throws(Problem) -> String {
+        if connections.contains("default") { return "default" }
+        if connections.count == 1 { return connections[0] }
+        guard !connections.isEmpty else { throw .notFound("there is no connection") }
+        let named = connections.filter { caller.covers(connection: $0) }.sorted()
+        let shown = named.prefix(20).joined(separator: ", ") + (named.count > 20 ? ", ..." : "")
+        throw Problem(
+            .ambiguousConnection,
+            "there are several connections and none is named `default`; use /v1/connections/NAME/... with one of: "
+                + (shown.isEmpty ? "(none that this token covers)" : shown)
+        )
+    }
+}

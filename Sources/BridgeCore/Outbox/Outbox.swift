@@ -1,0 +1,186 @@
+package import WebSocketProtocol
+
+/// The messages that a connection is to send: in order, bounded, and kept over drops of the connection.
+///
+/// A message is *queued* until `next` hands it out, then *in flight* until `written` says that the kernel took
+/// it, which makes it sent. What is in flight when the connection drops goes back in front, in its order.
+package struct Outbox: Sendable {
+    /// What the connection does with messages at the moment.
+    package enum Uplink: Equatable, Sendable {
+        /// They flow.
+        case ready
+        /// They wait for the next connection.
+        case away
+        /// None is to come unless a user asks for it.
+        case shut
+    }
+
+    /// A message that the outbox took.
+    package struct Receipt: Equatable, Sendable {
+        package var id: MessageID
+        /// Those that were dropped to make room for it, oldest first.
+        package var dropped: [MessageID] = []
+    }
+
+    /// A message that was handed out to be written.
+    package struct Departure: Equatable, Sendable {
+        package var id: MessageID
+        package var message: Message
+    }
+
+    private struct Entry: Sendable {
+        let number: UInt64
+        let message: Message
+        let queuedAt: Instant
+        /// Connections that the peer closed as "too big" (1009) while this was the next one to be written.
+        var refusals = 0
+
+        var size: Int { message.bytes.count }
+    }
+
+    /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
+    private static let refusalLimit = 2
+
+    private let settings: OutboxSettings
+    private let epoch: String
+    private var queued = Queue<Entry>()
+    private var inFlight = Queue<Entry>()
+    private var lastNumber: UInt64 = 0
+    private var queuedBytes = 0
+    private var inFlightBytes = 0
+
+    /// Starts empty; `epoch` must differ from that of any earlier process and be safe in a URL.
+    package init(_ settings: OutboxSettings, epoch: String) {
+        self.settings = settings
+        self.epoch = epoch
+    }
+
+    private var messages: Int { queued.count + inFlight.count }
+    private var bytes: Int { queuedBytes + inFlightBytes }
+
+    /// Takes a message in behind all others.
+    ///
+    /// With `mayWait` false it is refused unless the connection is ready.
+    package mutating func append(
+        _ message: Message,
+        uplink: Uplink,
+        mayWait: Bool = true,
+        now: Instant
+    ) throws(OutboxError) -> Receipt {
+        switch uplink {
+        case .ready: break
+        case .away: if !mayWait || settings.whenOffline == .reject { throw .offline }
+        case .shut: throw .closed
+        }
+        let size = message.bytes.count
+        guard size <= settings.maxBytes else { throw .tooLarge(limit: settings.maxBytes) }
+        let dropped = try makeRoom(for: size)
+        lastNumber += 1
+        queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
+        queuedBytes += size
+        return Receipt(id: id(lastNumber), dropped: dropped)
+    }
+
+    private mutating func makeRoom(for size: Int) throws(OutboxError) -> [MessageID] {
+        if fits(size, messages: messages, bytes: bytes) { return [] }
+        guard settings.overflow == .dropOldest else { throw .full }
+        // Looked at first, so that nothing is dropped in vain: what is in flight cannot be.
+        guard fits(size, messages: inFlight.count, bytes: inFlightBytes) else { throw .full }
+        var dropped: [MessageID] = []
+        while !fits(size, messages: messages, bytes: bytes), let oldest = popQueued() {
+            dropped.append(id(oldest.number))
+        }
+        return dropped
+    }
+
+    private func fits(_ size: Int, messages: Int, bytes: Int) -> Bool {
+        messages < settings.maxMessages && bytes <= settings.maxBytes - size
+    }
+
+    /// Hands out the next message to write, which must go out before any that is handed out later.
+    ///
+    /// Those that have expired are to be taken out before, with `expire`.
+    package mutating func next() -> Departure? {
+        guard let entry = popQueued() else { return nil }
+        inFlight.append(entry)
+        inFlightBytes += entry.size
+        return Departure(id: id(entry.number), message: entry.message)
+    }
+
+    /// The kernel took the message that was handed out first of those in flight: it is sent.
+    ///
+    /// Returns its payload bytes; nil if another one, or none, is to be written next.
+    package mutating func written(_ id: MessageID) -> Int? {
+        guard let entry = inFlight.first, self.id(entry.number) == id else { return nil }
+        _ = inFlight.popFirst()
+        inFlightBytes -= entry.size
+        return entry.size
+    }
+
+    /// What is in flight goes back in front, in order.
+    ///
+    /// `closeCode` is that of the peer's close frame. A message that the peer keeps refusing as too big (1009)
+    /// is dropped instead; its id is returned.
+    package mutating func connectionLost(closeCode: UInt16?) -> MessageID? {
+        var refused: MessageID?
+        while var entry = inFlight.popLast() {
+            // Only the first one can have reached the peer: in front of it all is written, behind it nothing.
+            if inFlight.isEmpty, closeCode == 1009 {
+                entry.refusals += 1
+                if entry.refusals >= Outbox.refusalLimit {
+                    refused = id(entry.number)
+                    continue
+                }
+            }
+            queued.prepend(entry)
+            queuedBytes += entry.size
+        }
+        inFlightBytes = 0
+        return refused
+    }
+
+    /// Takes out the messages that have waited for longer than `maxAge`, oldest first.
+    package mutating func expire(now: Instant) -> [MessageID] {
+        var expired: [MessageID] = []
+        while let deadline = nextExpiry, deadline <= now, let entry = popQueued() {
+            expired.append(id(entry.number))
+        }
+        return expired
+    }
+
+    /// When the next message expires, unless it goes out before.
+    package var nextExpiry: Instant? {
+        guard let age = settings.maxAge, let oldest = queued.first else { return nil }
+        return oldest.queuedAt + age
+    }
+
+    private mutating func popQueued() -> Entry? {
+        guard let entry = queued.popFirst() else { return nil }
+        queuedBytes -= entry.size
+        return entry
+    }
+
+    private func id(_ number: UInt64) -> MessageID {
+        MessageID(epoch: epoch, number: number)
+    }
+}
+
+extension Outbox {
+    /// How full the outbox is, for the status.
+    package struct Load: Equatable, Sendable {
+        package var messages: Int
+        package var bytes: Int
+        package var maxMessages: Int
+        package var oldestAge: Duration?
+    }
+
+    package func load(now: Instant) -> Load {
+        let oldest = inFlight.first ?? queued.first
+        return Load(
+            messages: messages,
+            bytes: bytes,
+            maxMessages: settings.maxMessages,
+            oldestAge: oldest.map { now - $0.queuedAt }
+        )
+    }
+}

@@ -1,0 +1,38 @@
+/// The bounds of an outbox: what the configuration says under `outbox`, with its defaults.
+package struct OutboxSettings: Equatable, Sendable {
+    /// What happens to a message while the connection is not ready.
+    package enum WhenOffline: String, Equatable, Sendable {
+        case queue, reject
+    }
+
+    /// What happens to a message that does not fit.
+    package enum Overflow: String, Equatable, Sendable {
+        /// It is refused.
+        case reject
+        /// Messages that wait are dropped, oldest first, until it fits.
+        case dropOldest
+    }
+
+    package var whenOffline = WhenOffline.queue
+    /// Queued and in flight together.
+    package var maxMessages = 1000
+    /// Payload bytes, queued and in flight together.
+    package var maxBytes = 16 * 1024 * 1024
+    /// Messages that wait for longer expire; nil: never.
+    package var maxAge: Duration?
+    package var overflow = Overflow.reject
+
+    package init() {}
+}
+
+/// Why the outbox did not take a message.
+package enum OutboxError: Error, Equatable, Sendable {
+    /// The bounds are reached; there may be room later.
+    case full
+    /// The message alone is larger than all that the outbox may hold.
+    case tooLarge(limit: Int)
+    /// The connection is not ready, and the message was not to wait.
+    case offline
+    /// The connection is down for good until a user connects it.
+    case closed
+}

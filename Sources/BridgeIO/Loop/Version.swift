@@ -1,2 +1,0 @@
-internal import CMicroHTTPD
-internal import CUV

@@ -1,0 +1,216 @@
+import BridgeCore
+import Testing
+import WebSocketProtocol
+
+@Suite struct `The event log against a naive model` {
+    @Test(arguments: 0..<150 as Range<UInt64>)
+    func `every record comes once and in order, or is announced as lost once`(seed: UInt64) throws {
+        var run = ModelRun(seed: seed)
+        for _ in 0..<400 { run.step() }
+        run.readAllToTheEnd()
+        #expect(run.complaints == [], "seed \(seed)")
+    }
+}
+
+/// A log, a list of everything that was ever recorded, and readers that know what they are due.
+private struct ModelRun {
+    private struct Entry {
+        var sequence: UInt64
+        var connection: Int
+        var bytes: Int
+        var time: Int64
+        var isKept = true
+    }
+
+    private struct Reader {
+        var connections: [Int]
+        var cursor: LogCursor
+        var seen: UInt64
+        /// Indices into `entries` of what was neither delivered nor announced.
+        var due: [Int]
+        /// Whether losses that were never due must be announced as unknown.
+        var isAfterForeignID = false
+    }
+
+    private(set) var complaints: [String] = []
+    private var fixture: LogFixture
+    private let limits: [HistoryLimits]
+    private var entries: [Entry] = []
+    private var readers: [Reader] = []
+    private var random: SeededGenerator
+    private var now: Int64 = 0
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        let counts = [1, 2, 5, 17, 60]
+        let sizes = [10, 100, 400]
+        let ages: [Duration?] = [nil, .milliseconds(30), .milliseconds(300)]
+        func limit(_ random: inout SeededGenerator) -> HistoryLimits {
+            HistoryLimits(
+                maxMessages: counts.randomElement(using: &random) ?? 1,
+                maxBytes: sizes.randomElement(using: &random) ?? 1,
+                maxAge: ages.randomElement(using: &random) ?? nil
+            )
+        }
+        limits = [limit(&random), limit(&random), limit(&random)]
+        fixture = LogFixture(limits[0], limits[1], limits[2])
+    }
+
+    mutating func step() {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<6: record()
+        case 6: passTime()
+        case 7: join()
+        default: readSome()
+        }
+    }
+
+    mutating func readAllToTheEnd() {
+        for index in readers.indices {
+            while readers[index].cursor.position < fixture.log.headSequence { read(index) }
+            check(readers[index].due.isEmpty, "reader \(index) never got \(readers[index].due.count) records")
+        }
+    }
+
+    private mutating func record() {
+        let connection = Int.random(in: 0..<3, using: &random)
+        let bytes = Int.random(in: 0..<20, using: &random)
+        now += Int64.random(in: 0...3, using: &random)
+        fixture.record(on: connection, bytes: bytes, at: now)
+        entries.append(
+            Entry(sequence: UInt64(entries.count + 1), connection: connection, bytes: bytes, time: now)
+        )
+        for index in readers.indices where readers[index].connections.contains(connection) {
+            readers[index].due.append(entries.count - 1)
+        }
+        evict(connection)
+    }
+
+    private mutating func passTime() {
+        now += Int64.random(in: 0...20, using: &random)
+        fixture.log.expire(at: WallTime(millisecondsSince1970: now))
+        for connection in 0..<3 { evict(connection) }
+    }
+
+    private mutating func evict(_ connection: Int) {
+        var count = 0
+        var bytes = 0
+        for index in entries.indices.reversed() where entries[index].connection == connection {
+            count += 1
+            bytes += entries[index].bytes
+            let isTooOld =
+                limits[connection].maxAge.map { now - entries[index].time > $0.milliseconds } ?? false
+            if count > limits[connection].maxMessages || bytes > limits[connection].maxBytes || isTooOld {
+                entries[index].isKept = false
+            }
+        }
+    }
+
+    private mutating func join() {
+        let selections = [[0], [1], [2], [0, 1], [0, 1, 2]]
+        let connections = selections.randomElement(using: &random) ?? [0]
+        let mine = entries.indices.filter { connections.contains(entries[$0].connection) }
+        let kept = mine.filter { entries[$0].isKept }
+        let start: StartPosition
+        let due: [Int]
+        var isAfterForeignID = false
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+            start = .now
+            due = []
+        case 1:
+            start = .start
+            due = kept
+        case 2:
+            let count = Int.random(in: 0..<30, using: &random)
+            start = .last(count)
+            due = kept.suffix(count)
+        case 3:
+            start = .after(fixture.log.id(fixture.log.headSequence + .random(in: 1...9, using: &random)))
+            due = kept
+            isAfterForeignID = true
+        default:
+            let seen = UInt64.random(in: 0...fixture.log.headSequence, using: &random)
+            start = .after(fixture.log.id(seen))
+            due = mine.filter { entries[$0].sequence > seen }
+        }
+        let selection = ConnectionSelection(connections.map { fixture.connections[$0] })
+        let cursor = fixture.log.cursor(at: start, of: selection)
+        readers.append(
+            Reader(
+                connections: connections,
+                cursor: cursor,
+                seen: cursor.position,
+                due: due,
+                isAfterForeignID: isAfterForeignID
+            )
+        )
+    }
+
+    private mutating func readSome() {
+        guard let index = readers.indices.randomElement(using: &random) else { return }
+        read(index)
+        if Int.random(in: 0..<4, using: &random) == 0 { comeBack(index) }
+    }
+
+    /// Reads a page and compares it with what the reader is due.
+    private mutating func read(_ index: Int) {
+        var reader = readers[index]
+        let room = Int.random(in: 1...12, using: &random)
+        let page = fixture.log.read(
+            &reader.cursor,
+            maxRecords: room,
+            maxBytes: .random(in: 1...99, using: &random)
+        )
+        let lost = reader.due.filter { !entries[$0].isKept }
+        let kept = reader.due.filter { entries[$0].isKept }
+        var records = page[...]
+        let isAnnounced = !lost.isEmpty || reader.isAfterForeignID
+        if case .gap(let gap)? = page.first {
+            check(isAnnounced, "a gap without a loss")
+            checkGap(gap, of: reader, lost: lost, next: kept.first)
+            reader.seen = gap.id.sequence
+            records = records.dropFirst()
+        } else {
+            check(!isAnnounced, "a loss of \(lost.count) without a gap")
+        }
+        let got = records.map { entry -> UInt64 in
+            if case .record(let record) = entry { record.sequence } else { 0 }
+        }
+        check(got == kept.prefix(got.count).map { entries[$0].sequence }, "got \(got)")
+        check(!got.isEmpty || kept.isEmpty, "nothing though \(kept.count) records are kept")
+        check(got.count <= room, "a page of \(got.count) where \(room) were asked for")
+        reader.seen = got.last ?? reader.seen
+        reader.due = Array(kept.dropFirst(got.count))
+        reader.isAfterForeignID = false
+        readers[index] = reader
+    }
+
+    private mutating func checkGap(_ gap: Gap, of reader: Reader, lost: [Int], next: Int?) {
+        let missed = reader.isAfterForeignID ? nil : UInt64(lost.count)
+        check(gap.missed == missed, "missed \(String(describing: gap.missed)), not \(lost.count)")
+        let oldest = entries.first { $0.isKept && reader.connections.contains($0.connection) }
+        check(gap.oldest == oldest.map { fixture.log.id($0.sequence) }, "a wrong oldest id")
+        check(gap.id.sequence >= reader.seen, "a gap behind what was seen")
+        if let next { check(gap.id.sequence < entries[next].sequence, "a gap's id beyond the next record") }
+        if reader.connections.count == 1, !reader.isAfterForeignID, let last = lost.last {
+            check(gap.id.sequence == entries[last].sequence, "not the id of the last lost record")
+        }
+    }
+
+    /// Reconnects the reader with the last id that it got.
+    private mutating func comeBack(_ index: Int) {
+        var reader = readers[index]
+        guard !reader.isAfterForeignID else { return }
+        let selection = ConnectionSelection(reader.connections.map { fixture.connections[$0] })
+        reader.cursor = fixture.log.cursor(at: .after(fixture.log.id(reader.seen)), of: selection)
+        reader.due = entries.indices.filter {
+            entries[$0].sequence > reader.seen && reader.connections.contains(entries[$0].connection)
+        }
+        readers[index] = reader
+    }
+
+    private mutating func check(_ isRight: Bool, _ complaint: String) {
+        if !isRight { complaints.append("at \(entries.count): \(complaint)") }
+    }
+}

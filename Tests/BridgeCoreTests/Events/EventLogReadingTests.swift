@@ -1,0 +1,167 @@
+import BridgeCore
+import Testing
+
+@Suite struct `Reading the event log` {
+    private let wide = HistoryLimits()
+
+    private func keep(_ messages: Int) -> HistoryLimits {
+        HistoryLimits(maxMessages: messages)
+    }
+
+    @Test func `a reader from now on gets what comes next, once`() {
+        var fixture = LogFixture(wide)
+        fixture.record(3)
+        var cursor = fixture.log.cursor(at: .now, of: fixture.all)
+        #expect(fixture.read(&cursor) == [])
+        fixture.record(2)
+        #expect(fixture.read(&cursor) == ["4", "5"])
+        #expect(fixture.read(&cursor) == [])
+    }
+
+    @Test func `a reader goes on after an id, also one of a record it does not select`() {
+        var fixture = LogFixture(wide, wide)
+        for connection in [0, 1, 0, 1, 0] { fixture.record(on: connection) }
+        #expect(fixture.read(.after(fixture.log.id(2)), fixture.only(0)) == ["3", "5"])
+        #expect(fixture.read(.after(fixture.log.id(5)), fixture.only(0)) == [])
+        #expect(fixture.read(.after(fixture.log.id(0)), fixture.only(0)) == ["1", "3", "5"])
+    }
+
+    @Test func `what was evicted after the id is announced where it stood`() {
+        var fixture = LogFixture(keep(2))
+        fixture.record(5)
+        #expect(fixture.read(.after(fixture.log.id(1)), fixture.all) == ["gap 2 id 3 oldest 4", "4", "5"])
+        #expect(fixture.read(.after(fixture.log.id(3)), fixture.all) == ["4", "5"])
+    }
+
+    @Test func `start is all that is kept, without a gap`() {
+        var fixture = LogFixture(keep(2), wide)
+        for connection in [1, 0, 0, 1, 0, 0, 1] { fixture.record(on: connection) }
+        #expect(fixture.read(.start, fixture.only(0)) == ["5", "6"])
+        #expect(fixture.read(.start, fixture.all) == ["1", "4", "5", "6", "7"])
+    }
+
+    @Test func `an id of the future gives a gap of unknown size, then all that is kept`() {
+        var fixture = LogFixture(keep(2))
+        fixture.record(3)
+        let expected = ["gap ? id 1 oldest 2", "2", "3"]
+        #expect(fixture.read(.after(fixture.log.id(4)), fixture.all) == expected)
+        #expect(fixture.read(.after(fixture.log.id(.max)), fixture.all) == expected)
+    }
+
+    @Test func `an id of another epoch gives a gap of unknown size, then all that is kept`() throws {
+        var fixture = LogFixture(wide)
+        let foreign = try #require(EventID(text: "zzzzzzzzzzzz-1"))
+        #expect(fixture.read(.after(foreign), fixture.all) == ["gap ? id 0 oldest none"])
+        fixture.record(2)
+        #expect(fixture.read(.after(foreign), fixture.all) == ["gap ? id 0 oldest 1", "1", "2"])
+    }
+
+    @Test func `the newest records that pass a filter are counted over all connections`() {
+        var fixture = LogFixture(wide, wide)
+        for connection in [0, 1, 0, 1, 0] { fixture.record(on: connection) }
+        #expect(fixture.read(.last(2), fixture.all) == ["4", "5"])
+        #expect(fixture.read(.last(2), fixture.only(0)) == ["3", "5"])
+        #expect(fixture.read(.last(0), fixture.all) == [])
+        #expect(fixture.read(.last(9), fixture.all) == ["1", "2", "3", "4", "5"])
+        var cursor = fixture.log.cursor(at: .last(2), of: fixture.all) { $0.sequence % 2 == 1 }
+        #expect(fixture.read(&cursor) == ["3", "4", "5"])
+    }
+
+    @Test func `the newest records come without a gap though older ones are lost`() {
+        var fixture = LogFixture(keep(2))
+        fixture.record(4)
+        #expect(fixture.read(.last(5), fixture.all) == ["3", "4"])
+    }
+
+    @Test func `since a time means not older than it`() {
+        var fixture = LogFixture(wide, wide)
+        for time in [10, 20, 20, 30] as [Int64] { fixture.record(on: Int(time) / 10 % 2, at: time) }
+        func read(_ time: Int64) -> [String] {
+            fixture.read(.since(WallTime(millisecondsSince1970: time)), fixture.all)
+        }
+        #expect(read(10) == ["1", "2", "3", "4"])
+        #expect(read(11) == ["2", "3", "4"])
+        #expect(read(20) == ["2", "3", "4"])
+        #expect(read(31) == [])
+    }
+
+    @Test func `since a time before the newest lost record gives a gap of unknown size`() {
+        var fixture = LogFixture(keep(2))
+        fixture.record(4)
+        func read(_ time: Int64) -> [String] {
+            fixture.read(.since(WallTime(millisecondsSince1970: time)), fixture.all)
+        }
+        #expect(read(2) == ["gap ? id 2 oldest 3", "3", "4"])
+        #expect(read(3) == ["3", "4"])
+    }
+
+    @Test func `pages are bounded by records and by bytes, and hold at least one record`() {
+        var fixture = LogFixture(wide)
+        for bytes in [5, 5, 100, 1, 1] { fixture.record(bytes: bytes) }
+        var cursor = fixture.log.cursor(at: .start, of: fixture.all)
+        func page(_ records: Int, _ bytes: Int) -> Int {
+            fixture.log.read(&cursor, maxRecords: records, maxBytes: bytes).count
+        }
+        #expect(page(1, .max) == 1)
+        #expect(page(9, 1) == 1)
+        #expect(page(9, 100) == 1)
+        #expect(page(0, 1) == 1)
+        #expect(page(9, 9) == 1)
+        #expect(page(9, 9) == 0)
+    }
+
+    @Test func `a reader that read everything of its own connections stands at the head`() {
+        var fixture = LogFixture(wide, wide)
+        var cursor = fixture.log.cursor(at: .now, of: fixture.only(0))
+        fixture.record(3, on: 1)
+        #expect(fixture.read(&cursor) == [])
+        #expect(cursor.position == 3)
+    }
+
+    @Test func `a loss in a merged stream is announced before the first record after it began`() {
+        var fixture = LogFixture(keep(1), wide)
+        for connection in [0, 1, 0, 0, 1, 0] { fixture.record(on: connection) }
+        // Lost: 1, 3 and 4. An id beyond 2 would make a reader that comes back skip 2.
+        #expect(
+            fixture.read(.after(fixture.log.id(0)), fixture.all) == ["gap 3 id 1 oldest 2", "2", "5", "6"]
+        )
+        #expect(fixture.read(.after(fixture.log.id(2)), fixture.all) == ["gap 2 id 4 oldest 2", "5", "6"])
+    }
+
+    @Test func `what is lost while a reader pauses is counted exactly, however much it is`() {
+        var fixture = LogFixture(keep(10), wide)
+        var cursor = fixture.log.cursor(at: .now, of: fixture.only(0))
+        for number in 0..<10_000 { fixture.record(on: number % 2) }
+        let first = fixture.read(&cursor).first
+        #expect(first == "gap 4990 id 9979 oldest 9981")
+    }
+
+    @Test func `long ago losses between other records are exact or said to be unknown`() {
+        var fixture = LogFixture(keep(10), wide)
+        for number in 0..<10_000 { fixture.record(on: number % 2) }
+        var known = 0
+        for seen in 0..<9979 {
+            guard let gap = fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.only(0)).first else {
+                Issue.record("no gap after \(seen)")
+                continue
+            }
+            let lost = 4990 - (seen + 1) / 2
+            let exact = "gap \(lost) id 9979 oldest 9981"
+            if gap == exact { known += 1 } else { #expect(gap == "gap ? id 9979 oldest 9981") }
+        }
+        #expect(
+            fixture.read(.after(fixture.log.id(0)), fixture.only(0)).first == "gap 4990 id 9979 oldest 9981"
+        )
+        // At least the newest 512 runs are remembered one by one.
+        #expect(known >= 1024)
+    }
+
+    @Test func `losses of a connection that is alone are exact from everywhere`() {
+        var fixture = LogFixture(keep(10))
+        fixture.record(10_000)
+        for seen in 0..<9990 {
+            let gap = fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.all).first
+            #expect(gap == "gap \(9990 - seen) id 9990 oldest 9991")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import BridgeCore
+import WebSocketProtocol
+
+/// A stream of the encoder under test, with a log that makes its records.
+struct EncodedStream {
+    private var log: EventLog
+    private let connection: ConnectionIndex?
+    private let encoder: ServerSentEvents
+    private(set) var bytes: [UInt8] = []
+
+    /// The epoch is `00000000000a`, the connection's name `default`.
+    init(_ framing: BodyFraming = .plain, sequence: UInt64 = 1) {
+        let epoch = Epoch(bits: 10)
+        log = EventLog(epoch: epoch)
+        connection = log.register("default", limits: HistoryLimits(maxMessages: 1))
+        encoder = ServerSentEvents(epoch: epoch, framing: framing)
+        for _ in 1..<sequence { skip() }
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    mutating func send(_ kind: Message.Kind, _ payload: some Sequence<UInt8>) {
+        record(.message(Message(kind, Array(payload))))
+    }
+
+    mutating func send(_ event: Lifecycle) {
+        record(.status(event))
+    }
+
+    mutating func encode(_ write: (ServerSentEvents, inout [UInt8]) -> Void) {
+        write(encoder, &bytes)
+    }
+
+    mutating func skip() {
+        if let connection {
+            log.append(.status(.ready), of: connection, at: WallTime(millisecondsSince1970: 0))
+        }
+    }
+
+    private mutating func record(_ payload: Record.Payload) {
+        guard let connection else { return }
+        let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
+        encoder.append(log.append(payload, of: connection, at: time), of: "default", to: &bytes)
+    }
+}

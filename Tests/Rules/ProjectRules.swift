@@ -1,0 +1,78 @@
+/// The rules of this project that neither the compiler nor the formatter checks.
+enum ProjectRules {
+    /// A longer file holds more than one idea.
+    static let longestFile = 300
+
+    /// Pure targets decide; what they would need to act is out of their reach.
+    static let pureImports = [
+        ImportRule(folder: "Sources/WebSocketProtocol/", allowed: ["FoundationEssentials"]),
+        ImportRule(folder: "Sources/BridgeCore/", allowed: ["FoundationEssentials", "WebSocketProtocol"]),
+    ]
+
+    /// Each C library has one folder that wraps it; `wsbridge` wires and touches none.
+    static let doerImports =
+        [
+            "Loop": ["CUV"],
+            "HTTPServer": ["CMicroHTTPD"],
+            "Streams": ["CMicroHTTPD"],
+            "Upstream": ["COpenSSL", "CZlib"],
+            "Log": [],
+        ].map { folder, libraries in
+            ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
+        } + [ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO"]))]
+
+    private static let everyDoer: Set = [
+        "BridgeCore", "WebSocketProtocol", "FoundationEssentials", "Glibc", "Synchronization",
+    ]
+
+    /// The same events and the same `now` must give the same actions: clocks, randomness and threads are arguments.
+    static let purity = ["Sources/WebSocketProtocol/", "Sources/BridgeCore/"].map { folder in
+        WordRule(
+            folder: folder,
+            words: [
+                .init("a clock", pattern: #"\b(ContinuousClock|SuspendingClock|Date\(\)|Date\.now)"#),
+                .init("the system's randomness", pattern: #"\bSystemRandomNumberGenerator\b|\bUUID\(\)"#),
+                .init(
+                    "randomness without a generator",
+                    pattern: #"\.(random|randomElement|shuffled|shuffle)\((?!.*using:)"#
+                ),
+                .init("concurrency", pattern: #"\b(await|async|actor|Task)\b"#),
+                .init("output", pattern: #"\b(print|debugPrint|dump)\("#),
+            ],
+            reasonSuffices: false
+        )
+    }
+
+    /// What switches a check of the compiler off, or ends the process, says why.
+    static let escapes = WordRule(
+        folder: "Sources/",
+        words: [
+            .init("@unchecked Sendable", pattern: #"@unchecked\b"#),
+            .init("nonisolated(unsafe)", pattern: #"\bnonisolated\(unsafe\)"#),
+            .init("try!", pattern: #"\btry!"#),
+            .init("as!", pattern: #"\bas!"#),
+            .init("fatalError", pattern: #"\bfatalError\("#),
+            .init("unsafeBitCast", pattern: #"\bunsafeBitCast\("#),
+        ],
+        reasonSuffices: true
+    )
+
+    /// A test that does not run, or may fail, or waits for a while, proves nothing.
+    static let honestTests = WordRule(
+        folder: "Tests/",
+        words: [
+            .init("a disabled test", pattern: #"\.(disabled|enabled)\("#),
+            .init("a test that may fail", pattern: #"\bwithKnownIssue\b"#),
+            .init("a cancelled test", pattern: #"\bTest\.cancel\b"#),
+            .init("a sleep", pattern: #"\bTask\.sleep\b|\b(u|nano)?sleep\("#),
+        ],
+        reasonSuffices: false
+    )
+
+    /// Whether the file is longer than any may be.
+    static func lengthFindings(in file: SourceText) -> [Finding] {
+        guard file.lines.count > longestFile else { return [] }
+        let message = "\(file.lines.count) lines, at most \(longestFile) are allowed"
+        return [Finding(path: file.path, line: longestFile + 1, message: message)]
+    }
+}
