@@ -1,5 +1,5 @@
 package import BridgeCore
-package import WebSocketProtocol
+internal import WebSocketProtocol
 
 /// One upstream connection that is kept: dialled, watched, dialled again, with an outbox in front of it.
 ///
