@@ -52,6 +52,13 @@ let package = Package(
             path: "Tests/WebSocketTestSupport",
             swiftSettings: strict
         ),
+        // The echo client of `make conformance`; no product, so that no user gets it.
+        .executableTarget(
+            name: "autobahn-client",
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            path: "Tests/Interop/AutobahnClient",
+            swiftSettings: onTheLoop
+        ),
         .testTarget(
             name: "WebSocketProtocolTests",
             dependencies: ["WebSocketProtocol", "WebSocketTestSupport"],

@@ -1,0 +1,54 @@
+internal import WebSocketProtocol
+
+/// The codec of one open connection, both ways, with the frames that are encoded and not yet written.
+final class FrameSession {
+    /// A buffer that grew beyond this for a large message is given back.
+    private static let keptBytes = 64 * 1024
+
+    var decoder: FrameDecoder
+    private var encoder: FrameEncoder
+    private var random: SecureRandom
+    private(set) var output: [UInt8] = []
+    /// The number of the newest frame; they count from 1.
+    private(set) var lastFrame: UInt64 = 0
+
+    init(compression: DeflateParameters?, maximumMessageBytes: Int, random: SecureRandom) {
+        decoder = FrameDecoder(
+            role: .client,
+            maximumMessageBytes: maximumMessageBytes,
+            inflater: compression?.inflater(for: .client)
+        )
+        encoder = FrameEncoder(role: .client, deflater: compression?.deflater(for: .client))
+        self.random = random
+    }
+
+    func append(_ message: Message) -> UInt64 {
+        encoder.append(message, to: &output, random: &random)
+        return nextFrame()
+    }
+
+    func appendPing(_ payload: [UInt8]) -> UInt64 {
+        encoder.appendPing(payload, to: &output, random: &random)
+        return nextFrame()
+    }
+
+    func appendPong(_ payload: [UInt8]) -> UInt64 {
+        encoder.appendPong(payload, to: &output, random: &random)
+        return nextFrame()
+    }
+
+    func appendClose(code: UInt16?, reason: String) -> UInt64 {
+        encoder.appendClose(code: code, reason: reason, to: &output, random: &random)
+        return nextFrame()
+    }
+
+    /// Forgets the output, which was handed on.
+    func clearOutput() {
+        output.removeAll(keepingCapacity: output.capacity <= FrameSession.keptBytes)
+    }
+
+    private func nextFrame() -> UInt64 {
+        lastFrame += 1
+        return lastFrame
+    }
+}

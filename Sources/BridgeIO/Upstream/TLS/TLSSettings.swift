@@ -1,0 +1,21 @@
+/// How an upstream is spoken to over TLS.
+package nonisolated struct TLSSettings: Hashable, Sendable {
+    /// A PEM file of the authorities to trust; nil: those of the system.
+    package var authorityFile: String?
+    /// A PEM file with our own certificate and its chain.
+    package var certificateFile: String?
+    /// A PEM file with its key; nil: in the same file.
+    package var keyFile: String?
+    /// The name or address that the certificate must have, sent as SNI if it is a name; nil: the URL's host.
+    package var serverName: String?
+    /// False accepts any certificate.
+    package var verifies = true
+
+    package init() {}
+}
+
+/// Why TLS cannot be spoken, in OpenSSL's words.
+package nonisolated struct TLSFailure: Error, Equatable, Sendable {
+    /// One sentence for people and logs.
+    package var error: String
+}

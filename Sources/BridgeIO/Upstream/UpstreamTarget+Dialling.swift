@@ -1,0 +1,22 @@
+internal import WebSocketProtocol
+
+extension UpstreamTarget {
+    /// A new TLS session; nil when the URL asks for none.
+    @MainActor func tlsSession() throws(TLSFailure) -> TLSSession? {
+        guard terms.url.isSecure, case .tcp(let host, _) = terms.url.endpoint else { return nil }
+        let context = try TLSContext.shared(for: tls)
+        return try TLSSession(context: context, host: tls.serverName ?? host)
+    }
+
+    /// A new opening handshake with a key drawn from `random`.
+    nonisolated func handshake(random: inout SecureRandom) throws(HandshakeRequestError) -> ClientHandshake {
+        let key = Digests.base64(random.bytes(16))
+        let authorization = terms.url.credentials.map { "Basic " + Digests.base64($0.basicInput) }
+        return try ClientHandshake(
+            terms,
+            key: key,
+            accept: Digests.accept(for: key),
+            authorization: authorization
+        )
+    }
+}

@@ -1,0 +1,17 @@
+package import WebSocketProtocol
+
+/// What to dial, and on which terms.
+package nonisolated struct UpstreamTarget: Sendable {
+    /// URL, header fields, subprotocols and the offer of compression.
+    package var terms: ClientHandshake.Terms
+    /// A longer message, joined and inflated, is a violation with code 1009.
+    package var maximumMessageBytes: Int
+    /// Used when the URL is `wss`.
+    package var tls: TLSSettings
+
+    package init(terms: ClientHandshake.Terms, maximumMessageBytes: Int, tls: TLSSettings = TLSSettings()) {
+        self.terms = terms
+        self.maximumMessageBytes = maximumMessageBytes
+        self.tls = tls
+    }
+}

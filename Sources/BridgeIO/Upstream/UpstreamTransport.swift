@@ -1,0 +1,116 @@
+/// The byte stream to an upstream: TCP, with TLS on it if there is a session.
+///
+/// Set the closures before `start`. `onEnd` is the last one called; after `close` none is.
+final class UpstreamTransport {
+    /// Bytes may be written: at once without TLS, else after its handshake.
+    var onReady: () -> Void = {}
+    /// What came in, lent for the duration of the call.
+    var onReceive: (Span<UInt8>) -> Void = { _ in }
+    /// The network took all that `write` left over.
+    var onDrain: () -> Void = {}
+    /// Nothing comes any more: an orderly end (nil), or what went wrong.
+    var onEnd: (String?) -> Void = { _ in }
+
+    private let stream: TCPStream
+    private let tls: TLSSession?
+    private var isSecured: Bool
+    private var isOver = false
+
+    init(_ stream: TCPStream, tls: TLSSession?) {
+        self.stream = stream
+        self.tls = tls
+        isSecured = tls == nil
+    }
+
+    /// Begins to read, and to shake hands over TLS.
+    func start() {
+        stream.onReceive = { [weak self] in self?.received($0) }
+        stream.onEnd = { [weak self] in self?.streamEnded($0) }
+        stream.onDrain = { [weak self] in self?.onDrain() }
+        stream.startReading()
+        if tls == nil { onReady() } else { secure() }
+    }
+
+    func pause() { stream.stopReading() }
+
+    func resume() { stream.startReading() }
+
+    /// Bytes that `write` took and the network did not take yet.
+    var unwrittenBytes: Int { stream.unwrittenBytes }
+
+    /// Writes all of `bytes` at once; false means that some wait for `onDrain`.
+    func write(_ bytes: [UInt8]) -> Bool {
+        guard let tls else { return stream.write(bytes) }
+        do throws(TLSFailure) {
+            try tls.write(bytes)
+        } catch {
+            // The session is broken: what broke it shows when it is read next.
+            return false
+        }
+        return stream.write(tls.takeOutput())
+    }
+
+    /// Says goodbye over TLS and reports nothing more; the connection closes when this object goes.
+    func close() {
+        guard !isOver else { return }
+        isOver = true
+        guard let tls, isSecured else { return }
+        tls.close()
+        writeTLSOutput()
+    }
+
+    // MARK: Reading
+
+    private func received(_ bytes: Span<UInt8>) {
+        guard !isOver else { return }
+        guard let tls else { return onReceive(bytes) }
+        tls.receive(bytes)
+        guard isSecured || secure() else { return }
+        let end = tls.read { [self] piece in
+            onReceive(piece)
+            return !isOver
+        }
+        writeTLSOutput()
+        switch end {
+        case .needsMore: break
+        case .closed: finish(nil)
+        case .failed(let failure): finish(failure.error)
+        }
+    }
+
+    /// Goes on with the TLS handshake; true once it is complete.
+    @discardableResult private func secure() -> Bool {
+        guard let tls else { return true }
+        do throws(TLSFailure) {
+            isSecured = try tls.handshake()
+        } catch {
+            // The alert tells the peer why.
+            writeTLSOutput()
+            finish(error.error)
+            return false
+        }
+        writeTLSOutput()
+        if isSecured { onReady() }
+        return isSecured && !isOver
+    }
+
+    private func writeTLSOutput() {
+        guard let output = tls?.takeOutput(), !output.isEmpty else { return }
+        _ = stream.write(output)
+    }
+
+    private func streamEnded(_ error: String?) {
+        if error == nil, tls != nil, isSecured {
+            // Anyone on the way can end a TCP connection: only close_notify is the peer's own word.
+            finish("the TLS connection was cut off without close_notify")
+        } else {
+            finish(error)
+        }
+    }
+
+    private func finish(_ error: String?) {
+        guard !isOver else { return }
+        isOver = true
+        onEnd(error)
+    }
+}
