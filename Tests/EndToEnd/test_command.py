@@ -60,7 +60,7 @@ def test_help_of_a_command_names_its_flags(run, command: str) -> None:
         (["serve", "--log-fromat=json"], "--log-format"),
         (["demo", "--lisen", "127.0.0.1:0"], "--listen"),
         (["srve"], "serve"),
-        (["verison"], "version"),
+        (["verzion"], "version"),
         (["help", "serv"], "serve"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
