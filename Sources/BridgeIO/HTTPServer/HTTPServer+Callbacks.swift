@@ -44,7 +44,9 @@ nonisolated func answerRequest(
         chunk,
         head in
         let step =
-            if let head {
+            if let head, let check = server.selfCheck, check.target == head.target {
+                Exchange.Step.answer(check.answer, head)
+            } else if let head {
                 exchange.received(head, handler: server.handler)
             } else if unsafe !chunk.isEmpty {
                 unsafe exchange.received(chunk)

@@ -12,12 +12,15 @@ internal import Glibc
     /// How the streams of HTTP/1.1 clients are delivered; see `StreamChannel`.
     package internal(set) var delivery = StreamDelivery.direct
 
+    /// Runs before anyone else is answered.
+    var selfCheck: StreamSelfCheck?
+
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024
     /// Connections beside those of subscribers.
     private static let spareConnections = 1000
 
-    private let loop: Loop
+    let loop: Loop
     private let socket: ListenSocket
     private var daemon: OpaquePointer?
     private var poll: FilePoll?
