@@ -40,7 +40,6 @@ package final class ManagedConnection {
 
     let surroundings: Surroundings
     let target: UpstreamTarget
-    let shownURL: String
     var machine: ConnectionMachine
     var outbox: Outbox
     var tally: ConnectionTally
@@ -54,16 +53,14 @@ package final class ManagedConnection {
     private var isTelling = false
     private var onFinished: () -> Void = {}
 
-    /// Does nothing before `start`; `shownURL` must be fit to be shown to anyone who may see the status.
+    /// Does nothing before `start`.
     package init(
         name: String,
-        shownURL: String,
         target: UpstreamTarget,
         settings: ConnectionSettings,
         surroundings: Surroundings
     ) {
         self.name = name
-        self.shownURL = shownURL
         self.target = target
         self.surroundings = surroundings
         machine = ConnectionMachine(settings)
@@ -173,7 +170,7 @@ package final class ManagedConnection {
     package var status: ConnectionStatus {
         ConnectionStatus(
             name: name,
-            url: shownURL,
+            url: target.terms.url.redacted,
             machine: machine,
             outbox: outbox,
             tally: tally,
