@@ -71,7 +71,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeIOTests",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
+            dependencies: ["BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
         // What the compiler does not check: imports, file lengths, commands in pages.
