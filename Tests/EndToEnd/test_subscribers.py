@@ -134,3 +134,5 @@ def test_what_a_client_sent_right_behind_its_request_is_discarded(bridge: Bridge
         assert peer.received(1) == ["sent"]
         peer.send("one")
         bridge.await_status(lambda status: status["subscribers"] == 0, "the stream has ended")
+        bridge.send("next")
+        assert peer.received(2) == ["sent", "next"]

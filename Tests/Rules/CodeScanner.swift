@@ -3,62 +3,76 @@
 /// It knows nested block comments, `"…"`, `#"…"#` and `"""` literals. Interpolated code counts as string.
 struct CodeScanner {
     private var commentDepth = 0
-    /// The closing delimiter of a multi-line literal that is open.
-    private var openLiteral: String?
+    /// The closing delimiter of a literal that is open.
+    private var closing: [UInt8]?
 
     /// The line as it is, but for comments and literals, which become blanks.
     mutating func codeOnly(in line: String) -> String {
-        var rest = Substring(line)
-        var code = ""
-        while let character = rest.first {
+        let bytes = Array(line.utf8)
+        var code: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let rest = bytes[index...]
             if commentDepth > 0 {
-                skipInsideComment(&rest)
-            } else if let closing = openLiteral {
-                skipInsideLiteral(&rest, closing: closing)
-            } else if rest.hasPrefix("//") {
+                index += skipInsideComment(rest)
+            } else if let closing {
+                index += skipInsideLiteral(rest, closing: closing)
+            } else if rest.starts(with: "//".utf8) {
                 break
-            } else if rest.hasPrefix("/*") {
+            } else if rest.starts(with: "/*".utf8) {
                 commentDepth = 1
-                rest.removeFirst(2)
-                code += " "
-            } else if let opening = rest.prefixMatch(of: #/#*("""|")/#) {
-                open(opening.output.0)
-                rest.removeFirst(opening.output.0.count)
-                code += " "
+                index += 2
+                code.append(.init(ascii: " "))
+            } else if let length = openLiteral(rest) {
+                index += length
+                code.append(.init(ascii: " "))
             } else {
-                code.append(character)
-                rest.removeFirst()
+                code.append(bytes[index])
+                index += 1
             }
         }
         // Only a literal of several lines survives the end of its line.
-        if let closing = openLiteral, !closing.hasPrefix("\"\"\"") { openLiteral = nil }
-        return code
+        if let closing, !closing.starts(with: CodeScanner.threeQuotes) { self.closing = nil }
+        return String(decoding: code, as: UTF8.self)
     }
 
-    private mutating func open(_ delimiter: Substring) {
-        openLiteral = String(delimiter.reversed())
+    private static let quote = UInt8(ascii: "\"")
+    private static let threeQuotes = [quote, quote, quote]
+
+    /// The length of the delimiter that opens a literal here, or nil if none does.
+    private mutating func openLiteral(_ rest: ArraySlice<UInt8>) -> Int? {
+        guard let first = rest.first, first == CodeScanner.quote || first == UInt8(ascii: "#") else {
+            return nil
+        }
+        let hashes = rest.prefix { $0 == UInt8(ascii: "#") }
+        let afterHashes = rest.dropFirst(hashes.count)
+        guard afterHashes.first == CodeScanner.quote else { return nil }
+        let quotes =
+            afterHashes.starts(with: CodeScanner.threeQuotes) ? CodeScanner.threeQuotes : [CodeScanner.quote]
+        closing = quotes + hashes
+        return hashes.count + quotes.count
     }
 
-    private mutating func skipInsideComment(_ rest: inout Substring) {
-        if rest.hasPrefix("*/") {
+    /// How many bytes to go on by.
+    private mutating func skipInsideComment(_ rest: ArraySlice<UInt8>) -> Int {
+        if rest.starts(with: "*/".utf8) {
             commentDepth -= 1
-            rest.removeFirst(2)
-        } else if rest.hasPrefix("/*") {
-            commentDepth += 1
-            rest.removeFirst(2)
-        } else {
-            rest.removeFirst()
+            return 2
         }
+        if rest.starts(with: "/*".utf8) {
+            commentDepth += 1
+            return 2
+        }
+        return 1
     }
 
-    private mutating func skipInsideLiteral(_ rest: inout Substring, closing: String) {
-        if rest.hasPrefix(closing) {
-            openLiteral = nil
-            rest.removeFirst(closing.count)
-        } else if rest.first == "\\" && !closing.hasSuffix("#") {
-            rest.removeFirst(min(2, rest.count))
-        } else {
-            rest.removeFirst()
+    /// How many bytes to go on by.
+    private mutating func skipInsideLiteral(_ rest: ArraySlice<UInt8>, closing: [UInt8]) -> Int {
+        if rest.starts(with: closing) {
+            self.closing = nil
+            return closing.count
         }
+        let isEscape = rest.first == UInt8(ascii: "\\") && closing.last == CodeScanner.quote
+        return isEscape ? 2 : 1
     }
 }

@@ -9,6 +9,9 @@ enum Project {
         return "/" + parts.joined(separator: "/")
     }()
 
+    /// The product's Swift sources, read once.
+    static let sources = Result { try files(below: "Sources", ending: ".swift") }
+
     /// The file at a path from the root.
     ///
     /// - Throws: when it is not there or not UTF-8.

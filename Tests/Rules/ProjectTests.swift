@@ -5,7 +5,7 @@ struct ProjectTests {
     private let sources: [SourceText]
 
     init() throws {
-        sources = try Project.files(below: "Sources", ending: ".swift")
+        sources = try Project.sources.get()
     }
 
     @Test(arguments: ProjectRules.pureImports)

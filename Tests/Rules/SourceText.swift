@@ -4,16 +4,15 @@ import FoundationEssentials
 struct SourceText: Sendable {
     let path: String
     let lines: [String]
+    /// The lines with comments and the insides of string literals blanked out, so that what is left is code.
+    let code: [String]
 
     init(path: String, text: String) {
         self.path = path
-        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    }
-
-    /// The lines with comments and the insides of string literals blanked out, so that what is left is code.
-    var code: [String] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var scanner = CodeScanner()
-        return lines.map { scanner.codeOnly(in: $0) }
+        self.lines = lines
+        code = lines.map { scanner.codeOnly(in: $0) }
     }
 
     /// Whether a plain `//` comment stands on the line or directly above it; a `///` describes, it gives no reason.

@@ -29,6 +29,8 @@ struct CommandArguments {
         let equals = word.firstIndex(of: "=")
         let name = String(word[..<(equals ?? word.endIndex)])
         guard let setting = Setting.allCases.first(where: { $0.flag == name }) else {
+            // The word after it is most likely its value, and no more wrong than the flag itself.
+            if command != nil, equals == nil, rest.first?.hasPrefix("-") == false { rest.removeFirst() }
             return complain(nil, CommandArguments.unknown(name))
         }
         let isValueNext = rest.first.map { !$0.hasPrefix("--") } ?? false

@@ -13,14 +13,15 @@ package enum Invocation: Equatable, Sendable {
     package init(arguments: some Collection<String>, environment: [String: String]) throws(StartError) {
         let arguments = CommandArguments(arguments)
         guard let word = arguments.command else {
-            guard arguments.wantsHelp || !arguments.complaints.isEmpty else {
-                throw StartError([.init(nil, "no command given", .usage)])
+            guard arguments.wantsHelp else {
+                throw StartError(arguments.complaints + [.init(nil, "no command given", .usage)])
             }
-            guard arguments.wantsHelp else { throw StartError(arguments.complaints) }
             self = .help(text: HelpText.overview)
             return
         }
-        guard let command = Command(word) else { throw StartError([Command.unknown(word)]) }
+        guard let command = Command(word) else {
+            throw StartError(arguments.complaints + [Command.unknown(word)])
+        }
         if arguments.wantsHelp {
             self = .help(text: command.helpText)
             return
@@ -29,7 +30,7 @@ package enum Invocation: Equatable, Sendable {
         case .help:
             self = .help(text: try Invocation.topic(arguments))
         case .version:
-            try Invocation.require(arguments, operands: 0, flags: false)
+            try Invocation.requirePlain(arguments, operands: 0)
             self = .version
         case .serve:
             self = .serve(try BridgeConfiguration(arguments, environment, bringsUpstream: false))
@@ -39,23 +40,17 @@ package enum Invocation: Equatable, Sendable {
     }
 
     private static func topic(_ arguments: CommandArguments) throws(StartError) -> String {
-        try require(arguments, operands: 1, flags: false)
+        try requirePlain(arguments, operands: 1)
         guard let word = arguments.operands.first else { return HelpText.overview }
         guard let command = Command(word) else { throw StartError([Command.unknown(word)]) }
         return command.helpText
     }
 
-    /// Throws what is wrong with the words of a command that has no settings.
-    private static func require(
-        _ arguments: CommandArguments,
-        operands: Int,
-        flags: Bool
-    ) throws(StartError) {
+    /// Throws what is wrong with the words of a command that has no flags and at most so many operands.
+    private static func requirePlain(_ arguments: CommandArguments, operands: Int) throws(StartError) {
         var complaints = arguments.complaints
         if arguments.operands.count > operands { complaints.append(.init(nil, "too many arguments", .usage)) }
-        if !flags, !arguments.flags.isEmpty {
-            complaints.append(.init(nil, "this command has no flags", .usage))
-        }
+        if !arguments.flags.isEmpty { complaints.append(.init(nil, "this command has no flags", .usage)) }
         guard complaints.isEmpty else { throw StartError(complaints) }
     }
 }

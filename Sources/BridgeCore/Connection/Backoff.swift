@@ -49,7 +49,7 @@ package struct Backoff: Equatable, Sendable {
 extension Duration {
     /// What fits of a number of nanoseconds: none for less than zero, 292 years for more than that.
     fileprivate init(clampingNanoseconds value: Double) {
-        let whole = value > 0 ? Int64(exactly: value.rounded(.down)) ?? .max : 0
-        self = .nanoseconds(whole)
+        let fits = value < Double(Int64.max)
+        self = value > 0 ? .nanoseconds(fits ? Int64(value) : .max) : .zero
     }
 }

@@ -2,7 +2,9 @@ extension ConnectionMachine {
     mutating func dial(_ step: inout Step) {
         let socket = nextSocket()
         step.add(.record(.connecting))
-        state = .connecting(Attempt(socket: socket, deadline: startTimer(after: settings.connectTimeout, &step)))
+        state = .connecting(
+            Attempt(socket: socket, deadline: startTimer(after: settings.connectTimeout, &step))
+        )
         step.add(.dial(socket))
     }
 

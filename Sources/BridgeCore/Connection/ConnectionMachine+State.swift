@@ -136,6 +136,28 @@ extension ConnectionMachine {
     /// Retries since the connection was last ready, for the status.
     package var attempt: Int { isReady ? 0 : retries }
 
+    /// What the outbox is to do with new messages.
+    package var uplink: Outbox.Uplink {
+        switch state {
+        case .open: .ready
+        case .idle, .connecting, .waiting: .away
+        case .closing(let farewell): farewell.next == .stayClosed || farewell.next == .stop ? .shut : .away
+        case .closed, .failed, .stopped: .shut
+        }
+    }
+
+    /// What the heartbeats say, while the connection is open.
+    package var pulse: Pulse? {
+        guard case .open(let session) = state else { return nil }
+        return session.heartbeat.pulse
+    }
+
+    /// What the handshake of the open connection agreed on.
+    package var agreement: (subprotocol: String?, compression: Bool)? {
+        guard case .open(let session) = state else { return nil }
+        return (session.subprotocol, session.compression)
+    }
+
     /// When the next dial is due, while one is scheduled.
     package var nextAttemptAt: Instant? {
         guard case .waiting(let pause) = state else { return nil }

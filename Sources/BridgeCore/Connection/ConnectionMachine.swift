@@ -38,6 +38,7 @@ package struct ConnectionMachine: Sendable {
         case .dialReached(let socket, let phase): dialReached(socket, phase)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
+        case .writeProgressed(let socket): writeProgressed(on: socket)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
         }
         return step.actions
@@ -86,18 +87,18 @@ package struct ConnectionMachine: Sendable {
     }
 
     private mutating func frameWritten(on socket: SocketID, _ frame: ControlFrame, _ step: inout Step) {
-        switch (state, frame) {
-        case (.open(let session), .ping) where session.socket == socket:
-            pingWritten(session, &step)
-        case (.open(var session), .pong) where session.socket == socket:
+        switch state {
+        case .open(var session) where session.socket == socket:
+            guard frame == .pong else { return pingWritten(session, &step) }
             if let payload = session.pongs.pongWritten() { step.add(.sendPong(payload)) }
             state = .open(session)
-        case (.closing(var farewell), .pong) where farewell.socket == socket:
+        case .closing(var farewell) where farewell.socket == socket:
+            // A ping that was written only now no longer matters.
+            guard frame == .pong else { return }
             if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
             state = .closing(farewell)
-        case (.open, _), (.idle, _), (.connecting, _), (.closing, _), (.waiting, _), (.closed, _), (.failed, _),
-            (.stopped, _):
-            break  // A socket that is no longer ours, or a ping that no longer matters.
+        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+            break  // A late word of a socket that is no longer ours.
         }
     }
 

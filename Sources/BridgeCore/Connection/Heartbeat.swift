@@ -1,3 +1,13 @@
+/// What the heartbeats of a connection say of its peer.
+package struct Pulse: Equatable, Sendable {
+    /// Consecutive heartbeats without an answer.
+    package var misses = 0
+    /// When the last pong came that answers one of our pings.
+    package var lastAnswer: Instant?
+    /// How long that pong took.
+    package var roundTrip: Duration?
+}
+
 /// Decides when to ping and when silence means that the peer is gone.
 ///
 /// Whatever arrives shows life. The time for an answer starts when the kernel took the ping, so that a large
@@ -22,12 +32,7 @@ struct Heartbeat: Sendable {
         case written
     }
 
-    /// Consecutive heartbeats without an answer.
-    private(set) var misses = 0
-    /// When the last pong that answers one of our pings came.
-    private(set) var lastAnswer: Instant?
-    /// How long that pong took.
-    private(set) var roundTrip: Duration?
+    private(set) var pulse = Pulse()
 
     private let settings: HeartbeatSettings
     private var probe = Probe.none
@@ -85,9 +90,9 @@ struct Heartbeat: Sendable {
     }
 
     private mutating func miss(ping: Bool) -> Verdict {
-        misses += 1
-        let isLost = misses >= max(settings.missLimit, 1)
-        return Verdict(missed: misses, isLost: isLost, ping: ping && !isLost ? makePing() : nil)
+        pulse.misses += 1
+        let isLost = pulse.misses >= max(settings.missLimit, 1)
+        return Verdict(missed: pulse.misses, isLost: isLost, ping: ping && !isLost ? makePing() : nil)
     }
 
     /// A timer that fires this much after it was due tells of a suspended process, not of a silent peer.
@@ -104,7 +109,9 @@ struct Heartbeat: Sendable {
     private mutating func makePing() -> [UInt8] {
         let number = nextNumber
         nextNumber &+= 1
-        let payload = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+        let payload = stride(from: 56, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: number >> UInt64($0))
+        }
         probe = .unwritten(payload)
         return payload
     }
@@ -129,7 +136,7 @@ struct Heartbeat: Sendable {
     /// The peer sent anything at all.
     mutating func arrived() {
         heard = true
-        misses = 0
+        pulse.misses = 0
     }
 
     /// The peer sent a pong, which `arrived` was told as well.
@@ -138,8 +145,8 @@ struct Heartbeat: Sendable {
     /// too (RFC 6455 §5.5.3).
     mutating func answered(_ payload: [UInt8], now: Instant) {
         guard let index = unanswered.firstIndex(where: { $0.payload == payload }) else { return }
-        lastAnswer = now
-        roundTrip = now - unanswered[index].writtenAt
+        pulse.lastAnswer = now
+        pulse.roundTrip = now - unanswered[index].writtenAt
         unanswered.removeSubrange(...index)
     }
 }

@@ -28,15 +28,14 @@ package struct Epoch: Hashable, Sendable {
     }
 
     package var text: String {
-        var bytes: [UInt8] = []
-        appendText(to: &bytes)
+        let bytes = [UInt8](capacity: Epoch.textLength) { appendText(to: &$0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    package func appendText(to bytes: inout [UInt8]) {
+    func appendText(to output: inout OutputSpan<UInt8>) {
         for place in 1...Epoch.textLength {
             let digit = bits >> UInt64(5 * (Epoch.textLength - place)) & 31
-            bytes.append(alphabet[Int(digit)])
+            output.append(alphabet[Int(digit)])
         }
     }
 

@@ -27,9 +27,11 @@ package struct EventID: Hashable, Sendable {
     }
 
     package func appendText(to bytes: inout [UInt8]) {
-        epoch.appendText(to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(sequence)
+        bytes.append(addingCapacity: Epoch.textLength + 1 + sequence.decimalCount) { output in
+            epoch.appendText(to: &output)
+            output.append(UInt8(ascii: "-"))
+            output.appendDecimal(sequence)
+        }
     }
 
     private static func sequence(_ digits: some Collection<UInt8>) -> UInt64? {

@@ -77,12 +77,14 @@ extension Problem {
         return HTTPField("Retry-After", String(attoseconds > 0 && whole < .max ? whole + 1 : whole))
     }
 
-    /// What a client sent, short enough and plain enough to be repeated to it.
+    /// What somebody sent, short and plain enough to be repeated: without control and invisible characters.
     static func quotable(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
             guard shown.unicodeScalars.count < 64 else { return shown + "..." }
-            shown.unicodeScalars.append(scalar.properties.isDefaultIgnorableCodePoint ? "?" : scalar)
+            let isControl = scalar.properties.generalCategory == .control
+            let isHidden = isControl || scalar.properties.isDefaultIgnorableCodePoint
+            shown.unicodeScalars.append(isHidden ? "?" : scalar)
         }
         return shown
     }

@@ -172,6 +172,13 @@ extension Outbox {
         package var bytes: Int
         package var maxMessages: Int
         package var oldestAge: Duration?
+
+        package init(messages: Int, bytes: Int, maxMessages: Int, oldestAge: Duration?) {
+            self.messages = messages
+            self.bytes = bytes
+            self.maxMessages = maxMessages
+            self.oldestAge = oldestAge
+        }
     }
 
     package func load(now: Instant) -> Load {

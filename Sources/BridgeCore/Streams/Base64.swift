@@ -8,29 +8,30 @@ package enum Base64 {
     }
 
     package static func append(_ payload: [UInt8], to bytes: inout [UInt8]) {
-        let start = bytes.count
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: "="), count: encodedCount(payload.count)))
-        var target = bytes.mutableSpan
+        bytes.append(addingCapacity: encodedCount(payload.count)) { append(payload, to: &$0) }
+    }
+
+    static func append(_ payload: [UInt8], to output: inout OutputSpan<UInt8>) {
         let source = payload.span
-        let alphabet = alphabet.span
-        var position = start
+        let digits = alphabet.span
         var index = 0
         while index + 2 < source.count {
             let group = Int(source[index]) << 16 | Int(source[index + 1]) << 8 | Int(source[index + 2])
-            target[position] = alphabet[group >> 18]
-            target[position + 1] = alphabet[group >> 12 & 63]
-            target[position + 2] = alphabet[group >> 6 & 63]
-            target[position + 3] = alphabet[group & 63]
+            output.append(digits[group >> 18])
+            output.append(digits[group >> 12 & 63])
+            output.append(digits[group >> 6 & 63])
+            output.append(digits[group & 63])
             index += 3
-            position += 4
         }
         guard index < source.count else { return }
-        let second = index + 1 < source.count ? Int(source[index + 1]) : 0
-        let group = Int(source[index]) << 8 | second
-        target[position] = alphabet[group >> 10]
-        target[position + 1] = alphabet[group >> 4 & 63]
-        if index + 1 < source.count { target[position + 2] = alphabet[group << 2 & 63] }
+        let isLast = index + 1 == source.count
+        let group = Int(source[index]) << 8 | (isLast ? 0 : Int(source[index + 1]))
+        output.append(digits[group >> 10])
+        output.append(digits[group >> 4 & 63])
+        output.append(isLast ? padding : digits[group << 2 & 63])
+        output.append(padding)
     }
 }
 
+private let padding = UInt8(ascii: "=")
 private let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

@@ -13,21 +13,31 @@ package enum BodyFraming: Hashable, Sendable {
         }
     }
 
+    /// The room that `count` bytes of content take in the body; they are not zero.
+    func framedCount(_ count: Int) -> Int {
+        switch self {
+        case .plain: count
+        case .chunked: count.hexadecimalCount + count + 4
+        }
+    }
+
     /// Appends what goes before `count` bytes of content, which must follow.
     ///
     /// `count` must not be zero: an empty chunk would end the body.
-    func open(_ count: Int, in bytes: inout [UInt8]) {
+    func open(_ count: Int, in output: inout OutputSpan<UInt8>) {
         precondition(count > 0)
         guard self == .chunked else { return }
-        bytes.appendHexadecimal(count)
-        bytes.append(contentsOf: lineEnd)
+        output.appendHexadecimal(count)
+        appendLineEnd(to: &output)
     }
 
     /// Appends what goes behind the content.
-    func close(in bytes: inout [UInt8]) {
-        guard self == .chunked else { return }
-        bytes.append(contentsOf: lineEnd)
+    func close(in output: inout OutputSpan<UInt8>) {
+        if self == .chunked { appendLineEnd(to: &output) }
+    }
+
+    private func appendLineEnd(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt8(ascii: "\r"))
+        output.append(UInt8(ascii: "\n"))
     }
 }
-
-private let lineEnd: [UInt8] = [0x0D, 0x0A]

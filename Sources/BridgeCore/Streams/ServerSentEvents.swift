@@ -6,17 +6,12 @@ import WebSocketProtocol
 /// CRLF become line ends, as the format has no other way.
 package struct ServerSentEvents {
     package let framing: BodyFraming
-    private let epoch: Epoch
     /// `id: EPOCH-`, which starts nearly every event.
     private let idField: [UInt8]
 
     package init(epoch: Epoch, framing: BodyFraming) {
-        self.epoch = epoch
         self.framing = framing
-        var field = [UInt8]("id: ".utf8)
-        epoch.appendText(to: &field)
-        field.append(UInt8(ascii: "-"))
-        idField = field
+        idField = [UInt8]("id: \(epoch.text)-".utf8)
     }
 
     /// A record of the log; `connection` is the name of its connection.
@@ -55,65 +50,79 @@ package struct ServerSentEvents {
 
     /// Tells the client how long to wait before it comes back.
     package func appendRetry(milliseconds: Int64, to bytes: inout [UInt8]) {
-        append(content: [UInt8]("retry: \(milliseconds)\n\n".utf8), to: &bytes)
+        append("retry: \(milliseconds)\n\n", to: &bytes)
     }
 
     /// A comment, which keeps the connection alive and shows the client nothing.
     package func appendKeepAlive(to bytes: inout [UInt8]) {
-        append(content: [UInt8](":\n\n".utf8), to: &bytes)
+        append(":\n\n", to: &bytes)
     }
 
     /// Moves the client's `Last-Event-ID` without an event.
     package func appendPosition(_ sequence: UInt64, to bytes: inout [UInt8]) {
-        var content = idField
-        content.appendDecimal(sequence)
-        content.append(contentsOf: blankLine)
-        append(content: content, to: &bytes)
+        appendEvent(sequence, rest: 1, to: &bytes) { $0.append(newline) }
     }
 
     private func append(_ message: Message, sequence: UInt64, to bytes: inout [UInt8]) {
         switch message.kind {
         case .text:
             let lines = EventLines(message.bytes)
-            open(sequence, rest: lines.encodedCount + 1, in: &bytes)
-            lines.append(to: &bytes)
-            bytes.append(newline)
+            appendEvent(sequence, rest: lines.encodedCount + 1, to: &bytes) { output in
+                lines.append(to: &output)
+                output.append(newline)
+            }
         case .binary:
-            let count = Base64.encodedCount(message.bytes.count)
-            open(sequence, rest: binaryFields.count + count + blankLine.count, in: &bytes)
-            bytes.append(contentsOf: binaryFields)
-            Base64.append(message.bytes, to: &bytes)
-            bytes.append(contentsOf: blankLine)
+            let count = binaryFields.count + Base64.encodedCount(message.bytes.count) + 2
+            appendEvent(sequence, rest: count, to: &bytes) { output in
+                output.append(binaryFields)
+                Base64.append(message.bytes, to: &output)
+                output.append(newline)
+                output.append(newline)
+            }
         }
-        framing.close(in: &bytes)
     }
 
-    /// Appends the chunk's head and the id line, which `rest` bytes must follow.
-    private func open(_ sequence: UInt64, rest: Int, in bytes: inout [UInt8]) {
-        framing.open(idField.count + sequence.decimalCount + 1 + rest, in: &bytes)
-        bytes.append(contentsOf: idField)
-        bytes.appendDecimal(sequence)
-        bytes.append(newline)
+    /// Appends an id line and `count` bytes that `write` appends, all in one frame.
+    private func appendEvent(
+        _ sequence: UInt64,
+        rest count: Int,
+        to bytes: inout [UInt8],
+        _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        appendFrame(of: idField.count + sequence.decimalCount + 1 + count, to: &bytes) { output in
+            output.append(idField)
+            output.appendDecimal(sequence)
+            output.append(newline)
+            write(&output)
+        }
+    }
+
+    /// Appends `count` bytes that `write` appends, as one frame.
+    private func appendFrame(
+        of count: Int,
+        to bytes: inout [UInt8],
+        _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        bytes.append(addingCapacity: framing.framedCount(count)) { output in
+            framing.open(count, in: &output)
+            write(&output)
+            framing.close(in: &output)
+        }
     }
 
     /// `data` is JSON, which has no line end in it.
-    private func append(event: StaticString, sequence: UInt64?, data: [UInt8], to bytes: inout [UInt8]) {
-        var content: [UInt8] = []
+    private func append(event: String, sequence: UInt64?, data: [UInt8], to bytes: inout [UInt8]) {
+        let fields = [UInt8]("event: \(event)\ndata: ".utf8) + data + [newline, newline]
         if let sequence {
-            content += idField
-            content.appendDecimal(sequence)
-            content.append(newline)
+            appendEvent(sequence, rest: fields.count, to: &bytes) { $0.append(fields) }
+        } else {
+            appendFrame(of: fields.count, to: &bytes) { $0.append(fields) }
         }
-        content.append(contentsOf: "event: \(event)\ndata: ".utf8)
-        content += data
-        content += blankLine
-        append(content: content, to: &bytes)
     }
 
-    private func append(content: [UInt8], to bytes: inout [UInt8]) {
-        framing.open(content.count, in: &bytes)
-        bytes.append(contentsOf: content)
-        framing.close(in: &bytes)
+    private func append(_ text: String, to bytes: inout [UInt8]) {
+        let content = [UInt8](text.utf8)
+        appendFrame(of: content.count, to: &bytes) { $0.append(content) }
     }
 
     private static func status(
@@ -134,5 +143,4 @@ package struct ServerSentEvents {
 }
 
 private let newline = UInt8(ascii: "\n")
-private let blankLine: [UInt8] = [newline, newline]
 private let binaryFields = [UInt8]("event: binary\ndata: ".utf8)

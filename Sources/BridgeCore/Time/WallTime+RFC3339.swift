@@ -14,24 +14,19 @@ extension WallTime {
     ///
     /// A time outside the years 0000 to 9999 is written as the nearest one inside.
     package func appendText(to bytes: inout [UInt8]) {
-        let time = min(max(self, .earliestText), .latestText).millisecondsSince1970
-        let day = (time - WallTime.earliestText.millisecondsSince1970) / millisecondsPerDay + firstDay
-        let date = CivilDate(daysSince1970: day)
-        let clock = time - day * millisecondsPerDay
-        bytes.appendDigits(date.year, count: 4)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDigits(date.month, count: 2)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDigits(date.day, count: 2)
-        bytes.append(UInt8(ascii: "T"))
-        bytes.appendDigits(clock / 3_600_000, count: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDigits(clock / 60_000 % 60, count: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDigits(clock / 1000 % 60, count: 2)
-        bytes.append(UInt8(ascii: "."))
-        bytes.appendDigits(clock % 1000, count: 3)
-        bytes.append(UInt8(ascii: "Z"))
+        bytes.append(addingCapacity: 24) { output in
+            let time = min(max(self, .earliestText), .latestText).millisecondsSince1970
+            let day = (time - WallTime.earliestText.millisecondsSince1970) / millisecondsPerDay + firstDay
+            let date = CivilDate(daysSince1970: day)
+            let clock = time - day * millisecondsPerDay
+            output.append(date.year, digits: 4, before: "-")
+            output.append(date.month, digits: 2, before: "-")
+            output.append(date.day, digits: 2, before: "T")
+            output.append(clock / 3_600_000, digits: 2, before: ":")
+            output.append(clock / 60_000 % 60, digits: 2, before: ":")
+            output.append(clock / 1000 % 60, digits: 2, before: ".")
+            output.append(clock % 1000, digits: 3, before: "Z")
+        }
     }
 
     /// Reads a date-time of RFC 3339 §5.6; nil when `text` is not exactly one.
@@ -48,6 +43,14 @@ extension WallTime {
 private let millisecondsPerDay: Int64 = 86_400_000
 /// The day of `WallTime.earliestText`, 0000-01-01, since 1970-01-01.
 private let firstDay: Int64 = -719_528
+
+extension OutputSpan<UInt8> {
+    /// Appends one part of a date-time, which is not negative, and what separates it from the next.
+    fileprivate mutating func append(_ part: Int64, digits: Int, before separator: Unicode.Scalar) {
+        appendDigits(UInt64(part), count: digits)
+        append(UInt8(ascii: separator))
+    }
+}
 
 /// Reads the parts of a date-time from left to right.
 private struct DateTimeReader<Text: Collection<UInt8>> {

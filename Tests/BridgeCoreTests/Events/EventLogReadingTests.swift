@@ -139,29 +139,29 @@ import Testing
     @Test func `long ago losses between other records are exact or said to be unknown`() {
         var fixture = LogFixture(keep(10), wide)
         for number in 0..<10_000 { fixture.record(on: number % 2) }
-        var known = 0
-        for seen in 0..<9979 {
-            guard let gap = fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.only(0)).first else {
-                Issue.record("no gap after \(seen)")
-                continue
-            }
-            let lost = 4990 - (seen + 1) / 2
-            let exact = "gap \(lost) id 9979 oldest 9981"
-            if gap == exact { known += 1 } else { #expect(gap == "gap ? id 9979 oldest 9981") }
+        func gap(after seen: Int) -> String? {
+            fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.only(0)).first
         }
-        #expect(
-            fixture.read(.after(fixture.log.id(0)), fixture.only(0)).first == "gap 4990 id 9979 oldest 9981"
-        )
-        // At least the newest 512 runs are remembered one by one.
-        #expect(known >= 1024)
+        func exact(after seen: Int) -> String {
+            "gap \(4990 - (seen + 1) / 2) id 9979 oldest 9981"
+        }
+        let unknown = "gap ? id 9979 oldest 9981"
+        let ids = Array(0..<9979)
+        let wrong = ids.first { gap(after: $0) != exact(after: $0) && gap(after: $0) != unknown }
+        #expect(wrong == nil)
+        #expect(gap(after: 0) == exact(after: 0))
+        // The newest 512 runs are always remembered one by one.
+        #expect(ids.suffix(1024).allSatisfy { gap(after: $0) == exact(after: $0) })
+        #expect(gap(after: 5) == unknown)
     }
 
     @Test func `losses of a connection that is alone are exact from everywhere`() {
         var fixture = LogFixture(keep(10))
         fixture.record(10_000)
-        for seen in 0..<9990 {
+        let wrong = (0..<9990).first { seen in
             let gap = fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.all).first
-            #expect(gap == "gap \(9990 - seen) id 9990 oldest 9991")
+            return gap != "gap \(9990 - seen) id 9990 oldest 9991"
         }
+        #expect(wrong == nil)
     }
 }

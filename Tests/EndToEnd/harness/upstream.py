@@ -178,7 +178,7 @@ class Upstream:
         self._compression = compression
         self._news = threading.Condition()
         self._server: Server | None = None
-        # Holds the port while nobody listens there.
+        # Holds the port as long as this lives, so that nobody else gets it while nobody listens there.
         self._placeholder = _bound_socket(0)
         self.port: int = self._placeholder.getsockname()[1]
         if not away:
@@ -205,7 +205,6 @@ class Upstream:
             )
 
         listener = _bound_socket(self.port)
-        self._placeholder.close()
         self._server = _run(start(), "the upstream listens")
 
     def go_away(self) -> None:
@@ -220,7 +219,6 @@ class Upstream:
                 connection.transport.abort()
             await server.wait_closed()
 
-        self._placeholder = _bound_socket(self.port)
         _run(stop(), "the upstream goes away")
 
     def stop(self) -> None:

@@ -1,0 +1,197 @@
+import BridgeCore
+import Testing
+import WebSocketProtocol
+
+/// Random walks through the machine; `ConnectionWorld` throws at the first thing that must not happen.
+@Suite struct ConnectionWalkTests {
+    /// Where a walk goes next, drawn from its own numbers so that the machine's draws do not disturb it.
+    private struct Walker {
+        var world: ConnectionWorld
+        var dice: SeededGenerator
+        var retries = RetryModel()
+        private(set) var seen: Set<ConnectionMachine.Standing> = []
+
+        init(seed: UInt64) {
+            var dice = SeededGenerator(seed: seed)
+            world = ConnectionWorld(seed: seed) { settings in
+                settings.connect = Bool.random(using: &dice) ? .always : .manual
+                settings.heartbeat.interval = .seconds(Int.random(in: 0...30, using: &dice))
+                settings.heartbeat.missLimit = Int.random(in: 0...3, using: &dice)
+                settings.heartbeat.first = Bool.random(using: &dice) ? .interval : .random
+                settings.heartbeat.closeCode = Bool.random(using: &dice) ? 4000 : nil
+                settings.reconnect.enabled = Int.random(in: 0..<10, using: &dice) > 0
+                settings.reconnect.maxRetries =
+                    Bool.random(using: &dice) ? Int.random(in: 0...5, using: &dice) : nil
+                settings.reconnect.resetAfter = .seconds(Int.random(in: 0...20, using: &dice))
+                settings.reconnect.stopOnCloseCodes = [4000...4010]
+                settings.reconnect.stopOnStatus = [403]
+            }
+            self.dice = dice
+        }
+
+        mutating func step() throws {
+            switch Int.random(in: 0..<20, using: &dice) {
+            case 0: try tell(request)
+            case 1: try tell(late)
+            case 2: world.suspend(.seconds(Int.random(in: 0...100, using: &dice)))
+            case 3...7: try fireNextTimer()
+            case 8...9: try advanceALittle()
+            case 10...19: try socketSpeaks()
+            default: break
+            }
+        }
+
+        private mutating func tell(_ event: ConnectionMachine.Event) throws {
+            let before = world.machine.standing
+            let actions = try world.tell(event)
+            try retries.check(event, actions, before: before, world)
+            seen.insert(world.machine.standing)
+        }
+
+        private var request: ConnectionMachine.Event {
+            mutating get {
+                switch Int.random(in: 0..<5, using: &dice) {
+                case 0: .started
+                case 1, 2: .connectRequested
+                case 3: .disconnectRequested(code: 1000, reason: "")
+                default: .reconnectRequested
+                }
+            }
+        }
+
+        /// Something an old socket or timer says after its end.
+        private var late: ConnectionMachine.Event {
+            mutating get {
+                let socket = SocketID(UInt64.random(in: 0..<(world.lastSocket?.number ?? 1), using: &dice))
+                let timer = UInt64.random(in: 0...(world.lastTimer?.number ?? 0), using: &dice)
+                switch Int.random(in: 0..<4, using: &dice) {
+                case 0: return .socket(socket, .plainlyOpened)
+                case 1: return .socket(socket, .ended(error: nil))
+                case 2: return .frameWritten(socket, Bool.random(using: &dice) ? .ping : .pong)
+                default:
+                    let isRunning = world.timers[.init(timer)] != nil
+                    return isRunning ? .socket(socket, .refused) : .timerFired(.init(timer))
+                }
+            }
+        }
+
+        private mutating func fireNextTimer() throws {
+            guard let due = world.nextTimer else { return }
+            try advance(max(due.at - world.now, .zero))
+        }
+
+        private mutating func advanceALittle() throws {
+            try advance(.milliseconds(Int.random(in: 0...3000, using: &dice)))
+        }
+
+        /// Fires timer by timer, so that the model of the retries sees each.
+        private mutating func advance(_ duration: Duration) throws {
+            let end = world.now + duration
+            while let due = world.nextTimer, due.at <= end {
+                try tell(world.takeTimer(due))
+            }
+            world.suspend(max(end - world.now, .zero))
+        }
+
+        private mutating func socketSpeaks() throws {
+            guard let socket = world.socket else { return }
+            switch socket.stage {
+            case .dialling: try tell(.socket(socket.id, dialling))
+            case .open, .closeSent: try tell(speech(of: socket))
+            case .violated, .peerClosed, .bothClosed: try tell(.socket(socket.id, .ended(error: nil)))
+            }
+        }
+
+        private var dialling: SocketEvent {
+            mutating get {
+                switch Int.random(in: 0..<10, using: &dice) {
+                case 0: .refused
+                case 1: .answered(403)
+                case 2: .answered(503, retryAfter: .seconds(100))
+                case 3: .ended(error: "reset")
+                default: .plainlyOpened
+                }
+            }
+        }
+
+        private mutating func speech(of socket: ConnectionWorld.Socket) -> ConnectionMachine.Event {
+            switch Int.random(in: 0..<30, using: &dice) {
+            case 0:
+                .socket(
+                    socket.id,
+                    .closeFrame(code: UInt16.random(in: 4000...4020, using: &dice), reason: "")
+                )
+            case 1: .socket(socket.id, .closeFrame(code: nil, reason: ""))
+            case 2: .socket(socket.id, .violation(WebSocketFailure(1002, "broken")))
+            case 3: .socket(socket.id, .ended(error: nil))
+            case 4...9: .socket(socket.id, .ping([1]))
+            case 10...12: .socket(socket.id, .pong([1]))
+            case 13...15: .writeProgressed(socket.id)
+            case 16...19: .frameWritten(socket.id, .ping)
+            case 20...22: .frameWritten(socket.id, .pong)
+            default: .socket(socket.id, .text("hello"))
+            }
+        }
+
+        /// However the peer behaves, the process can end.
+        mutating func stop() throws {
+            try tell(.stopRequested)
+            while !world.isFinished, world.nextTimer != nil { try fireNextTimer() }
+        }
+    }
+
+    /// The counter goes up by one, or starts over for a reason.
+    private struct RetryModel {
+        struct Wrong: Error {
+            var last: Int
+            var actions: [ConnectionMachine.Action]
+        }
+
+        private var last = 0
+        private var mayStartOver = false
+        private var readySince: Instant?
+
+        mutating func check(
+            _ event: ConnectionMachine.Event,
+            _ actions: [ConnectionMachine.Action],
+            before: ConnectionMachine.Standing,
+            _ world: ConnectionWorld
+        ) throws {
+            let isRequest = event == .connectRequested || event == .reconnectRequested
+            if isRequest, before == .closed || before == .failed { mayStartOver = true }
+            for action in actions {
+                switch action {
+                case .ready: readySince = world.now
+                case .notReady:
+                    let stay = readySince.map { world.now - $0 } ?? .zero
+                    if stay >= world.settings.reconnect.resetAfter { mayStartOver = true }
+                case .record(.reconnecting(let attempt, _)):
+                    guard attempt == last + 1 || attempt == 1 && mayStartOver else {
+                        throw Wrong(last: last, actions: actions)
+                    }
+                    last = attempt
+                    mayStartOver = false
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 1...300 as ClosedRange<UInt64>)
+    func `no walk leads to the impossible`(seed: UInt64) throws {
+        var walker = Walker(seed: seed)
+        for _ in 0..<400 { try walker.step() }
+        try walker.stop()
+        #expect(walker.world.isFinished)
+    }
+
+    @Test func `the walks come through every state`() throws {
+        var seen: Set<ConnectionMachine.Standing> = []
+        for seed in 1...40 as ClosedRange<UInt64> {
+            var walker = Walker(seed: seed)
+            for _ in 0..<200 { try walker.step() }
+            seen.formUnion(walker.seen)
+        }
+        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .closed, .failed])
+    }
+}

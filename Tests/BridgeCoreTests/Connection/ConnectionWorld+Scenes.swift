@@ -1,0 +1,73 @@
+import BridgeCore
+import WebSocketProtocol
+
+extension ConnectionWorld {
+    /// A world whose connection is open and ready.
+    static func open(_ configure: (inout ConnectionSettings) -> Void = { _ in }) throws -> ConnectionWorld {
+        var world = ConnectionWorld(configure)
+        try world.tell(.started)
+        try world.socket(.plainlyOpened)
+        return world
+    }
+
+    /// One heartbeat later: the ping has been written.
+    mutating func beat(_ interval: Duration) throws -> [UInt8] {
+        let payload = try advance(interval).pings.last ?? []
+        try writePing()
+        return payload
+    }
+
+    mutating func writePing() throws {
+        guard let socket else { return }
+        try tell(.frameWritten(socket.id, .ping))
+    }
+}
+
+extension SocketEvent {
+    static let plainlyOpened = SocketEvent.opened(subprotocol: nil, compression: false)
+
+    /// A refused connection.
+    static let refused = SocketEvent.failed(DialFailure(phase: .tcp, error: "connection refused"))
+
+    static func answered(_ status: Int, retryAfter: Duration? = nil) -> SocketEvent {
+        .failed(DialFailure(phase: .handshake, status: status, retryAfter: retryAfter, error: "refused"))
+    }
+
+    static func text(_ text: String) -> SocketEvent { .message(Message(.text, Array(text.utf8))) }
+}
+
+extension [ConnectionMachine.Action] {
+    var pings: [[UInt8]] {
+        compactMap { if case .sendPing(let payload) = $0 { payload } else { nil } }
+    }
+
+    var pongs: [[UInt8]] {
+        compactMap { if case .sendPong(let payload) = $0 { payload } else { nil } }
+    }
+
+    var records: [Lifecycle] {
+        compactMap { if case .record(let event) = $0 { event } else { nil } }
+    }
+
+    var delivered: [Message] {
+        compactMap { if case .deliver(let message) = $0 { message } else { nil } }
+    }
+
+    var dials: Int {
+        count { if case .dial = $0 { true } else { false } }
+    }
+
+    var drops: Int {
+        count { if case .drop = $0 { true } else { false } }
+    }
+
+    var timers: [Duration] {
+        compactMap { if case .startTimer(_, let delay) = $0 { delay } else { nil } }
+    }
+}
+
+extension [Lifecycle] {
+    var reconnecting: [Duration] {
+        compactMap { if case .reconnecting(_, let delay) = $0 { delay } else { nil } }
+    }
+}

@@ -1,0 +1,218 @@
+import BridgeCore
+import WebSocketProtocol
+
+/// A small model of what surrounds a connection machine: one socket at most, timers, a log, a virtual clock.
+///
+/// It carries out every action and throws when the machine asks for the impossible, so each test of the machine
+/// is a test of these rules as well.
+struct ConnectionWorld {
+    enum Impossible: Error {
+        case action(ConnectionMachine.Action, String)
+        case state(ConnectionMachine.Standing, String)
+    }
+
+    /// What the one socket has come to.
+    enum Stage: Equatable {
+        case dialling, open, violated, peerClosed, closeSent, bothClosed
+
+        var canSend: Bool { self == .open }
+        var isOpen: Bool { self != .dialling }
+    }
+
+    struct Socket {
+        let id: SocketID
+        var stage = Stage.dialling
+    }
+
+    let settings: ConnectionSettings
+    private(set) var machine: ConnectionMachine
+    private(set) var now = Instant(nanoseconds: 1_000_000_000)
+    private(set) var random: SeededGenerator
+    private(set) var socket: Socket?
+    private(set) var timers: [ConnectionMachine.TimerID: Instant] = [:]
+    private(set) var records: [Lifecycle] = []
+    private(set) var delivered: [Message] = []
+    private(set) var isReady = false
+    private(set) var isFinished = false
+    private(set) var lastSocket: SocketID?
+    private(set) var lastTimer: ConnectionMachine.TimerID?
+    private var isAttempting = false
+    private var isOpenOnRecord = false
+    private var isSocketContentOut = false
+
+    init(seed: UInt64 = 1, _ configure: (inout ConnectionSettings) -> Void = { _ in }) {
+        var settings = ConnectionSettings()
+        configure(&settings)
+        self.settings = settings
+        machine = ConnectionMachine(settings)
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// Hands the machine one event and carries out what it answers.
+    @discardableResult
+    mutating func tell(_ event: ConnectionMachine.Event) throws -> [ConnectionMachine.Action] {
+        note(event)
+        let actions = machine.handle(event, now: now, random: &random)
+        for action in actions {
+            if isFinished { throw Impossible.action(action, "nothing follows the end") }
+            try carryOut(action)
+        }
+        try checkWaits()
+        return actions
+    }
+
+    /// Hands it an event of the live socket.
+    @discardableResult
+    mutating func socket(_ event: SocketEvent) throws -> [ConnectionMachine.Action] {
+        guard let socket else { return [] }
+        return try tell(.socket(socket.id, event))
+    }
+
+    /// Lets time pass without any timer firing, as a suspended process sees it.
+    mutating func suspend(_ duration: Duration) {
+        now += duration
+    }
+
+    /// Lets time pass, firing each timer just when it is due; returns all actions.
+    @discardableResult
+    mutating func advance(_ duration: Duration) throws -> [ConnectionMachine.Action] {
+        let end = now + duration
+        var actions: [ConnectionMachine.Action] = []
+        while let due = nextTimer, due.at <= end {
+            actions += try tell(takeTimer(due))
+        }
+        now = max(now, end)
+        return actions
+    }
+
+    /// The report of a timer that is due, which does not run any more.
+    mutating func takeTimer(_ due: (id: ConnectionMachine.TimerID, at: Instant)) -> ConnectionMachine.Event {
+        now = max(now, due.at)
+        timers[due.id] = nil
+        return .timerFired(due.id)
+    }
+
+    var nextTimer: (id: ConnectionMachine.TimerID, at: Instant)? {
+        timers.min { ($0.value, $0.key.number) < ($1.value, $1.key.number) }.map { ($0.key, $0.value) }
+    }
+}
+
+extension ConnectionWorld {
+    /// What the world knows of an event that it is about to report.
+    private mutating func note(_ event: ConnectionMachine.Event) {
+        guard case .socket(let id, let event) = event, let stage = socket?.stage, id == socket?.id else {
+            return
+        }
+        switch event {
+        case .opened: socket?.stage = .open
+        case .failed, .ended: socket = nil
+        case .closeFrame: socket?.stage = stage == .closeSent ? .bothClosed : .peerClosed
+        case .violation: socket?.stage = stage == .closeSent ? .bothClosed : .violated
+        case .message, .ping, .pong, .written: break
+        }
+    }
+
+    private mutating func carryOut(_ action: ConnectionMachine.Action) throws {
+        switch action {
+        case .dial(let id): try dial(id, action)
+        case .drop(let id):
+            guard socket?.id == id else { throw Impossible.action(action, "no such socket") }
+            socket = nil
+        case .sendClose: try sendClose(action)
+        case .sendPing:
+            guard socket?.stage == .open else { throw Impossible.action(action, "not open") }
+        case .sendPong:
+            guard socket?.stage == .open || socket?.stage == .closeSent else {
+                throw Impossible.action(action, "not open, or closed by the peer")
+            }
+        case .startTimer(let id, let delay): try startTimer(id, delay, action)
+        case .cancelTimer(let id):
+            guard timers.removeValue(forKey: id) != nil else {
+                throw Impossible.action(action, "it does not run")
+            }
+        case .record(let event): try record(event, action)
+        case .deliver(let message): delivered.append(message)
+        case .ready:
+            guard socket?.stage == .open, !isReady else {
+                throw Impossible.action(action, "not open, or again")
+            }
+            isReady = true
+        case .notReady:
+            guard isReady else { throw Impossible.action(action, "it was not ready") }
+            isReady = false
+        case .returnInFlight:
+            guard isSocketContentOut, socket == nil else { throw Impossible.action(action, "a socket lives") }
+            isSocketContentOut = false
+        case .finished:
+            guard socket == nil, timers.isEmpty else { throw Impossible.action(action, "something is left") }
+            isFinished = true
+        }
+    }
+
+    private mutating func dial(_ id: SocketID, _ action: ConnectionMachine.Action) throws {
+        guard socket == nil else { throw Impossible.action(action, "another socket lives") }
+        guard id.number > lastSocket?.number ?? 0 else { throw Impossible.action(action, "an old id") }
+        guard !isSocketContentOut else { throw Impossible.action(action, "in flight on no socket") }
+        socket = Socket(id: id)
+        lastSocket = id
+    }
+
+    private mutating func sendClose(_ action: ConnectionMachine.Action) throws {
+        switch socket?.stage {
+        case .open: socket?.stage = .closeSent
+        case .peerClosed, .violated: socket?.stage = .bothClosed
+        case .dialling, .closeSent, .bothClosed, nil: throw Impossible.action(action, "not open, or again")
+        }
+    }
+
+    private mutating func startTimer(
+        _ id: ConnectionMachine.TimerID,
+        _ delay: Duration,
+        _ action: ConnectionMachine.Action
+    ) throws {
+        guard id.number > lastTimer?.number ?? 0 else { throw Impossible.action(action, "an old id") }
+        guard delay >= .zero else { throw Impossible.action(action, "in the past") }
+        timers[id] = now + delay
+        lastTimer = id
+    }
+
+    private mutating func record(_ event: Lifecycle, _ action: ConnectionMachine.Action) throws {
+        records.append(event)
+        switch event {
+        case .connecting:
+            guard !isAttempting, !isOpenOnRecord else { throw Impossible.action(action, "out of turn") }
+            isAttempting = true
+        case .open:
+            guard isAttempting, !isOpenOnRecord else { throw Impossible.action(action, "out of turn") }
+            isAttempting = false
+            isOpenOnRecord = true
+            isSocketContentOut = true
+        case .failed:
+            guard isAttempting else { throw Impossible.action(action, "nothing was attempted") }
+            isAttempting = false
+        case .closed:
+            guard isOpenOnRecord, socket == nil else { throw Impossible.action(action, "out of turn") }
+            isOpenOnRecord = false
+        case .ready, .heartbeatMissed, .heartbeatLost:
+            guard isOpenOnRecord else { throw Impossible.action(action, "not open") }
+        case .reconnecting, .gaveUp, .messageExpired, .messageDropped:
+            guard !isOpenOnRecord, !isAttempting else { throw Impossible.action(action, "not down") }
+        }
+    }
+
+    /// Whatever the machine waits for has a deadline, and nothing is left where it waits for nothing.
+    private func checkWaits() throws {
+        let standing = machine.standing
+        switch standing {
+        case .connecting, .closing:
+            guard socket != nil, timers.count == 1 else { throw Impossible.state(standing, "no deadline") }
+        case .waiting:
+            guard socket == nil, timers.count == 1 else { throw Impossible.state(standing, "no deadline") }
+        case .open:
+            guard socket?.stage == .open, isReady else { throw Impossible.state(standing, "not open") }
+        case .idle, .closed, .failed:
+            guard socket == nil, timers.isEmpty else { throw Impossible.state(standing, "something is left") }
+        }
+        guard isReady == machine.isReady else { throw Impossible.state(standing, "ready, or is it not?") }
+    }
+}

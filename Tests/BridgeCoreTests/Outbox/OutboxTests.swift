@@ -1,0 +1,211 @@
+import BridgeCore
+import Testing
+import WebSocketProtocol
+
+@Suite struct OutboxTests {
+    static let start = Instant(nanoseconds: 0)
+
+    private func outbox(_ configure: (inout OutboxSettings) -> Void = { _ in }) -> Outbox {
+        var settings = OutboxSettings()
+        configure(&settings)
+        return Outbox(settings, epoch: "e1")
+    }
+
+    private func message(_ text: String) -> Message {
+        Message(.text, Array(text.utf8))
+    }
+
+    /// Queues these texts at the start of time.
+    private func fill(_ outbox: inout Outbox, _ texts: String...) throws {
+        for text in texts {
+            _ = try outbox.append(message(text), uplink: .away, now: Self.start)
+        }
+    }
+
+    private func handOut(_ outbox: inout Outbox) throws -> Outbox.Departure {
+        let departure = outbox.next()
+        return try #require(departure)
+    }
+
+    /// All that the outbox hands out from now on.
+    private func drain(_ outbox: inout Outbox) -> [String] {
+        var texts: [String] = []
+        while let departure = outbox.next() {
+            texts.append(String(decoding: departure.message.bytes, as: UTF8.self))
+        }
+        return texts
+    }
+
+    @Test func `messages go out in the order in which they came`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "b", "c")
+        #expect(drain(&outbox) == ["a", "b", "c"])
+    }
+
+    @Test func `each message has an id of its own that names the epoch`() throws {
+        var outbox = outbox()
+        let first = try outbox.append(message("a"), uplink: .ready, now: Self.start)
+        let second = try outbox.append(message("a"), uplink: .ready, now: Self.start)
+        #expect(first.id != second.id)
+        #expect(first.id.epoch == "e1")
+    }
+
+    @Test func `what was in flight goes back in front, in order`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "b", "c")
+        _ = outbox.next()
+        _ = outbox.next()
+        let refused = outbox.connectionLost(closeCode: 1006)
+        #expect(refused == nil)
+        #expect(drain(&outbox) == ["a", "b", "c"])
+    }
+
+    @Test func `what was written does not go out again`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "bc")
+        let first = try handOut(&outbox)
+        _ = outbox.next()
+        let bytes = outbox.written(first.id)
+        #expect(bytes == 1)
+        _ = outbox.connectionLost(closeCode: nil)
+        #expect(drain(&outbox) == ["bc"])
+    }
+
+    @Test func `only the first message in flight can have been written`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "b", "c")
+        _ = outbox.next()
+        let second = try handOut(&outbox)
+        #expect(outbox.written(second.id) == nil)
+        #expect(outbox.written(MessageID(epoch: "e0", number: 1)) == nil)
+        #expect(outbox.load(now: Self.start).messages == 3)
+    }
+
+    @Test func `the outbox is full at its number of messages, in flight included`() throws {
+        var outbox = outbox { $0.maxMessages = 2 }
+        try fill(&outbox, "a", "b")
+        let first = try handOut(&outbox)
+        #expect(throws: OutboxError.full) { try fill(&outbox, "c") }
+        _ = outbox.written(first.id)
+        try fill(&outbox, "c")
+        #expect(drain(&outbox) == ["b", "c"])
+    }
+
+    @Test func `the outbox is full at its number of bytes, in flight included`() throws {
+        var outbox = outbox { $0.maxBytes = 4 }
+        try fill(&outbox, "ab", "cd")
+        _ = outbox.next()
+        #expect(throws: OutboxError.full) { try fill(&outbox, "e") }
+        try fill(&outbox, "")
+        #expect(outbox.load(now: Self.start).bytes == 4)
+    }
+
+    @Test func `a message larger than the whole outbox is too large`() throws {
+        var outbox = outbox { $0.maxBytes = 4 }
+        try fill(&outbox, "abcd")
+        #expect(throws: OutboxError.tooLarge(limit: 4)) { try fill(&outbox, "abcde") }
+    }
+
+    @Test func `with dropOldest the oldest that wait make room`() throws {
+        var outbox = outbox {
+            $0.overflow = .dropOldest
+            $0.maxBytes = 4
+        }
+        try fill(&outbox, "a", "b", "cd")
+        let receipt = try outbox.append(message("ef"), uplink: .away, now: Self.start)
+        #expect(receipt.dropped.map(\.number) == [1, 2])
+        #expect(drain(&outbox) == ["cd", "ef"])
+    }
+
+    @Test func `with dropOldest what is in flight is not dropped, and nothing is in vain`() throws {
+        var outbox = outbox {
+            $0.overflow = .dropOldest
+            $0.maxBytes = 4
+        }
+        try fill(&outbox, "abc", "d")
+        _ = outbox.next()
+        #expect(throws: OutboxError.full) { try fill(&outbox, "ef") }
+        #expect(drain(&outbox) == ["d"])
+    }
+
+    @Test(arguments: [(Outbox.Uplink.ready, true), (.away, false)])
+    func `a message that must not wait is taken only while the connection is ready`(
+        uplink: Outbox.Uplink,
+        isTaken: Bool
+    ) throws {
+        var outbox = outbox()
+        let receipt = try? outbox.append(message("a"), uplink: uplink, mayWait: false, now: Self.start)
+        #expect((receipt != nil) == isTaken)
+    }
+
+    @Test func `whenOffline reject refuses what cannot go out`() throws {
+        var outbox = outbox { $0.whenOffline = .reject }
+        #expect(throws: OutboxError.offline) { try fill(&outbox, "a") }
+    }
+
+    @Test func `a connection that is down for good takes nothing`() throws {
+        var outbox = outbox()
+        #expect(throws: OutboxError.closed) {
+            try outbox.append(message("a"), uplink: .shut, now: Self.start)
+        }
+    }
+
+    @Test func `a message that is refused as too big again and again is dropped`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "big", "small")
+        _ = drain(&outbox)
+        let first = outbox.connectionLost(closeCode: 1009)
+        _ = drain(&outbox)
+        let second = outbox.connectionLost(closeCode: 1009)
+        #expect(first == nil)
+        #expect(second?.number == 1)
+        #expect(drain(&outbox) == ["small"])
+        #expect(outbox.load(now: Self.start).bytes == 5)
+    }
+
+    @Test func `a message behind one that was too big is not blamed for it`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "big", "small")
+        let big = try handOut(&outbox)
+        _ = outbox.next()
+        _ = outbox.written(big.id)
+        let refused = outbox.connectionLost(closeCode: 1009)
+        #expect(refused == nil)
+        #expect(drain(&outbox) == ["small"])
+    }
+
+    @Test func `messages expire at their age, oldest first`() throws {
+        var outbox = outbox { $0.maxAge = .seconds(10) }
+        try fill(&outbox, "a", "b")
+        let later = Self.start + .seconds(5)
+        _ = try outbox.append(message("c"), uplink: .away, now: later)
+        #expect(outbox.nextExpiry == Self.start + .seconds(10))
+        let early = outbox.expire(now: Self.start + .milliseconds(9999))
+        let due = outbox.expire(now: Self.start + .seconds(10))
+        #expect(early.isEmpty)
+        #expect(due.map(\.number) == [1, 2])
+        #expect(drain(&outbox) == ["c"])
+    }
+
+    @Test func `what is in flight does not expire`() throws {
+        var outbox = outbox { $0.maxAge = .seconds(10) }
+        try fill(&outbox, "a")
+        _ = outbox.next()
+        let expired = outbox.expire(now: Self.start + .seconds(100))
+        #expect(expired.isEmpty)
+        #expect(outbox.nextExpiry == nil)
+    }
+
+    @Test func `the load counts what waits and what is in flight`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "abc", "de")
+        _ = outbox.next()
+        let load = outbox.load(now: Self.start + .seconds(3))
+        #expect(load == Outbox.Load(messages: 2, bytes: 5, maxMessages: 1000, oldestAge: .seconds(3)))
+    }
+
+    @Test func `the load of an empty outbox has no age`() {
+        let load = outbox().load(now: Self.start)
+        #expect(load == Outbox.Load(messages: 0, bytes: 0, maxMessages: 1000, oldestAge: nil))
+    }
+}

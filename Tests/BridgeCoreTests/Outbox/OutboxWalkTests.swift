@@ -1,0 +1,109 @@
+import BridgeCore
+import Testing
+import WebSocketProtocol
+
+/// Random walks of the outbox beside a model that keeps everything in plain arrays.
+@Suite struct OutboxWalkTests {
+    private struct Model {
+        struct Entry: Equatable {
+            var number: UInt64
+            var size: Int
+            var queuedAt: Instant
+            var refusals = 0
+        }
+
+        let settings: OutboxSettings
+        var queued: [Entry] = []
+        var inFlight: [Entry] = []
+        var last: UInt64 = 0
+
+        var bytes: Int { (queued + inFlight).reduce(0) { $0 + $1.size } }
+
+        func fits(_ size: Int, dropping count: Int) -> Bool {
+            let rest = inFlight + queued.dropFirst(count)
+            let bytes = rest.reduce(size) { $0 + $1.size }
+            return rest.count < settings.maxMessages && bytes <= settings.maxBytes
+        }
+
+        /// The numbers that are dropped for it; nil if it is refused.
+        mutating func append(_ size: Int, now: Instant) -> [UInt64]? {
+            let most = settings.overflow == .dropOldest ? queued.count : 0
+            guard let count = (0...most).first(where: { fits(size, dropping: $0) }) else { return nil }
+            let dropped = queued.prefix(count).map(\.number)
+            queued.removeFirst(count)
+            last += 1
+            queued.append(Entry(number: last, size: size, queuedAt: now))
+            return dropped
+        }
+
+        mutating func next() -> UInt64? {
+            guard !queued.isEmpty else { return nil }
+            inFlight.append(queued.removeFirst())
+            return inFlight.last?.number
+        }
+
+        mutating func lose(_ code: UInt16) -> UInt64? {
+            var refused: UInt64?
+            if code == 1009, !inFlight.isEmpty {
+                inFlight[0].refusals += 1
+                if inFlight[0].refusals == 2 { refused = inFlight.removeFirst().number }
+            }
+            queued = inFlight + queued
+            inFlight = []
+            return refused
+        }
+
+        mutating func expire(now: Instant) -> [UInt64] {
+            guard let age = settings.maxAge else { return [] }
+            let expired = queued.prefix { $0.queuedAt + age <= now }.map(\.number)
+            queued.removeFirst(expired.count)
+            return expired
+        }
+    }
+
+    private func settings(_ dice: inout SeededGenerator) -> OutboxSettings {
+        var settings = OutboxSettings()
+        settings.maxMessages = Int.random(in: 1...12, using: &dice)
+        settings.maxBytes = Int.random(in: 0...40, using: &dice)
+        settings.overflow = Bool.random(using: &dice) ? .reject : .dropOldest
+        settings.maxAge = Bool.random(using: &dice) ? .seconds(Int.random(in: 1...30, using: &dice)) : nil
+        return settings
+    }
+
+    @Test(arguments: 1...100 as ClosedRange<UInt64>)
+    func `the outbox does what the model does`(seed: UInt64) throws {
+        var dice = SeededGenerator(seed: seed)
+        let settings = settings(&dice)
+        var outbox = Outbox(settings, epoch: "e")
+        var model = Model(settings: settings)
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<500 {
+            now += .milliseconds(Int.random(in: 0...2000, using: &dice))
+            switch Int.random(in: 0..<12, using: &dice) {
+            case 0...4:
+                let size = Int.random(in: 0...12, using: &dice)
+                let bytes = [UInt8](repeating: 1, count: size)
+                let receipt = try? outbox.append(Message(.binary, bytes), uplink: .away, now: now)
+                #expect(receipt?.dropped.map(\.number) == model.append(size, now: now))
+                if receipt != nil { #expect(receipt?.id.number == model.last) }
+            case 5...7:
+                let expected = model.next()
+                #expect(outbox.next()?.id.number == expected)
+            case 8...9:
+                guard let first = model.inFlight.first else { continue }
+                let bytes = outbox.written(MessageID(epoch: "e", number: first.number))
+                #expect(bytes == first.size)
+                model.inFlight.removeFirst()
+            case 10:
+                let code: UInt16 = Bool.random(using: &dice) ? 1009 : 1006
+                #expect(outbox.connectionLost(closeCode: code)?.number == model.lose(code))
+            default:
+                #expect(outbox.expire(now: now).map(\.number) == model.expire(now: now))
+            }
+            let load = outbox.load(now: now)
+            #expect(load.messages == model.queued.count + model.inFlight.count)
+            #expect(load.bytes == model.bytes)
+            #expect(load.oldestAge == (model.inFlight + model.queued).first.map { now - $0.queuedAt })
+        }
+    }
+}
