@@ -71,7 +71,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeIOTests",
-            dependencies: ["BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport"],
+            dependencies: [
+                "BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport",
+            ],
             swiftSettings: strict
         ),
         // What the compiler does not check: imports, file lengths, commands in pages.
