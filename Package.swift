@@ -81,3 +81,21 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The fuzzer needs its code instrumented, so it exists only where it is asked for (`make fuzz`).
+if Context.environment["WSBRIDGE_FUZZ"] == "1" {
+    let instrumented = ["-sanitize=fuzzer,address"]
+    for target in package.targets where target.name == "WebSocketProtocol" {
+        target.swiftSettings = strict + [.unsafeFlags(instrumented)]
+    }
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "wsbridge-fuzz",
+            dependencies: ["BridgeIO", "CLibFuzzer", "WebSocketProtocol", "WebSocketTestSupport"],
+            path: "Tests/Fuzz/Target",
+            swiftSettings: strict + [.unsafeFlags(instrumented + ["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(instrumented + ["-use-ld=lld"])]
+        ),
+    ]
+}

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `Digests and random numbers` {
     @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("", ""), ("f", "Zg=="), ("ab", "YWI="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"),
     ])
     func `base64 is that of RFC 4648`(text: String, expected: String) {
