@@ -46,9 +46,6 @@ extension ConnectionMachine {
             session.heartbeat.arrived()
             session.heartbeat.answered(payload, now: step.now)
             state = .open(session)
-        case .written:
-            session.heartbeat.writeProgressed()
-            state = .open(session)
         case .closeFrame(let code, let reason):
             // An echo of the code alone: the peer knows its reason (RFC 6455 §5.5.1).
             step.add(.sendClose(code: code, reason: ""))
@@ -61,9 +58,15 @@ extension ConnectionMachine {
         case .ended:
             leave(session, &step)
             connectionLost(.abnormal, by: .server, next: .retry, &step, random: &random)
-        case .opened, .failed:
-            break  // Comes once, before.
+        case .opened, .failed, .written:
+            break  // The first two come once, before.
         }
+    }
+
+    mutating func writeProgressed(on socket: SocketID) {
+        guard case .open(var session) = state, session.socket == socket else { return }
+        session.heartbeat.writeProgressed()
+        state = .open(session)
     }
 
     mutating func pingWritten(_ session: Session, _ step: inout Step) {

@@ -31,10 +31,12 @@ extension ConnectionMachine {
         case stopRequested
         /// The attempt has got this far; the deadline's failure names the phase.
         case dialReached(SocketID, DialPhase)
-        /// The socket reported this. Its `written` counts as progress only.
+        /// The socket reported this. Its `written` means nothing here: see the next two.
         case socket(SocketID, SocketEvent)
         /// The kernel took a ping or pong of ours; in the order in which they were sent.
         case frameWritten(SocketID, ControlFrame)
+        /// The kernel took bytes since this was last asked, which must be before every `timerFired`.
+        case writeProgressed(SocketID)
         case timerFired(TimerID)
     }
 

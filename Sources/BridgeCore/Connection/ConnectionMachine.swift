@@ -38,6 +38,7 @@ package struct ConnectionMachine: Sendable {
         case .dialReached(let socket, let phase): dialReached(socket, phase)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
+        case .writeProgressed(let socket): writeProgressed(on: socket)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
         }
         return step.actions

@@ -126,7 +126,7 @@ import WebSocketProtocol
             case 3: .socket(socket.id, .ended(error: nil))
             case 4...9: .socket(socket.id, .ping([1]))
             case 10...12: .socket(socket.id, .pong([1]))
-            case 13...15: .socket(socket.id, .written(through: 1))
+            case 13...15: .writeProgressed(socket.id)
             case 16...19: .frameWritten(socket.id, .ping)
             case 20...22: .frameWritten(socket.id, .pong)
             default: .socket(socket.id, .text("hello"))

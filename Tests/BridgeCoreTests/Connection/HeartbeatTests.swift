@@ -154,7 +154,7 @@ import Testing
         var world = try ConnectionWorld.open()
         try world.advance(Self.interval)
         for _ in 0..<10 {
-            try world.socket(.written(through: 1))
+            try world.tell(.writeProgressed(SocketID(1)))
             let actions = try world.advance(Self.interval)
             #expect(actions.records.isEmpty)
             #expect(actions.pings.isEmpty)

@@ -1,0 +1,85 @@
+internal import BridgeCore
+
+extension ManagedConnection {
+    /// The one socket that is dialled or open, with what is known of its frames.
+    final class Line {
+        let id: SocketID
+        let socket: UpstreamSocket
+        var ledger = FrameLedger()
+        /// Bytes handed to the socket so far, and how many of them the kernel had taken when last asked.
+        var handedBytes = 0
+        var takenBytes = 0
+
+        init(id: SocketID, socket: UpstreamSocket) {
+            self.id = id
+            self.socket = socket
+        }
+
+        /// Hands the socket a frame; `content` is remembered until the kernel took it.
+        ///
+        /// A socket that is over without having said so takes none: then it is as if it was never sent.
+        func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) {
+            let before = socket.unwrittenBytes
+            let frame = send(socket)
+            handedBytes += socket.unwrittenBytes - before
+            if let content, frame > 0 { ledger.sent(content, frame: frame) }
+        }
+    }
+
+    func dial(_ id: SocketID) {
+        let socket = UpstreamSocket(loop: surroundings.loop, target: target) { [weak self] in
+            self?.happened($0, on: id)
+        }
+        line = Line(id: id, socket: socket)
+        socket.dial()
+    }
+
+    private func happened(_ event: SocketEvent, on id: SocketID) {
+        guard let line, line.id == id else { return }
+        switch event {
+        case .written(let frame):
+            // At once, also from within a flush that an action makes: what is written must not go back.
+            settle(line, through: frame)
+        case .failed, .ended:
+            self.line = nil
+            tell(.socket(id, event))
+        case .opened, .message, .ping, .pong, .closeFrame, .violation:
+            tell(.socket(id, event))
+        }
+    }
+
+    func sendClose(code: UInt16?, reason: String) {
+        guard let line else { return }
+        line.hand(nil) { $0.sendClose(code: code, reason: reason) }
+        surroundings.flushes.schedule(self)
+    }
+
+    func send(_ frame: ConnectionMachine.ControlFrame, _ payload: [UInt8]) {
+        guard let line else { return }
+        line.hand(.control(frame)) { socket in
+            switch frame {
+            case .ping: socket.sendPing(payload)
+            case .pong: socket.sendPong(payload)
+            }
+        }
+        surroundings.flushes.schedule(self)
+    }
+
+    func drop(_ id: SocketID) {
+        guard let line, line.id == id else { return }
+        line.socket.flush()
+        line.socket.drop()
+        self.line = nil
+    }
+
+    /// Writes what was sent since the last flush.
+    func flush() { line?.socket.flush() }
+
+    /// Tells the machine if the kernel took anything since this was last called.
+    func noteProgress() {
+        guard let line else { return }
+        let taken = line.handedBytes - line.socket.unwrittenBytes
+        if taken > line.takenBytes { tell(.writeProgressed(line.id)) }
+        line.takenBytes = taken
+    }
+}

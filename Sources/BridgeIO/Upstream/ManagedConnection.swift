@@ -1,0 +1,184 @@
+package import BridgeCore
+internal import WebSocketProtocol
+
+/// One upstream connection that is kept: dialled, watched, dialled again, with an outbox in front of it.
+///
+/// The shell around `ConnectionMachine` and `Outbox`: it carries out what they say and reports what happens, and
+/// decides nothing. Everything runs on the loop; the sink and the observers may be called from within any call.
+package final class ManagedConnection {
+    /// What a connection is made of besides its settings.
+    package struct Surroundings {
+        package var loop: Loop
+        /// Shared by all connections of the loop.
+        package var flushes: FlushRound
+        package var sink: any ConnectionSink
+        /// The time of day, for the status.
+        package var wallClock: () -> WallTime
+        /// Makes the ids of messages differ from those of any earlier process; safe in a URL.
+        package var epoch: String
+
+        package init(
+            loop: Loop,
+            flushes: FlushRound,
+            sink: any ConnectionSink,
+            epoch: String,
+            wallClock: @escaping () -> WallTime
+        ) {
+            self.loop = loop
+            self.flushes = flushes
+            self.sink = sink
+            self.epoch = epoch
+            self.wallClock = wallClock
+        }
+    }
+
+    package let name: String
+    /// The kernel took this message.
+    package var onSent: (MessageID) -> Void = { _ in }
+    /// This message was dropped or has expired; the record says which.
+    package var onLost: (MessageID) -> Void = { _ in }
+
+    let surroundings: Surroundings
+    let target: UpstreamTarget
+    var machine: ConnectionMachine
+    var outbox: Outbox
+    var tally: ConnectionTally
+    var line: Line?
+    var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
+    var expiry: LoopTimer?
+    var isFlushScheduled = false
+    private var random = SystemRandomNumberGenerator()
+    /// What has happened and the machine has not been told yet, oldest first.
+    private var pending: [ConnectionMachine.Event] = []
+    private var isTelling = false
+    private var onFinished: () -> Void = {}
+
+    /// Does nothing before `start`.
+    package init(
+        name: String,
+        target: UpstreamTarget,
+        settings: ConnectionSettings,
+        surroundings: Surroundings
+    ) {
+        self.name = name
+        self.target = target
+        self.surroundings = surroundings
+        machine = ConnectionMachine(settings)
+        outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
+        tally = ConnectionTally(at: surroundings.wallClock())
+    }
+
+    // MARK: What users and the process ask for
+
+    /// Dials, if the settings say so; call it once.
+    package func start() { tell(.started) }
+
+    /// Brings the connection up, from whatever state; idempotent.
+    package func connect() { tell(.connectRequested) }
+
+    /// Brings it down and keeps it down; idempotent.
+    ///
+    /// The code must be one that may be sent (RFC 6455 §7.4), the reason have at most 123 bytes.
+    package func disconnect(code: UInt16, reason: String) {
+        tell(.disconnectRequested(code: code, reason: reason))
+    }
+
+    /// Drops the socket, if there is one, and dials now.
+    package func reconnect() { tell(.reconnectRequested) }
+
+    /// Writes what the upstream takes, closes it with 1001 and ends; `onFinished` is called once, perhaps at once.
+    package func stop(onFinished: @escaping () -> Void) {
+        self.onFinished = onFinished
+        if machine.isReady { fill(upTo: .max) }
+        tell(.stopRequested)
+    }
+
+    // MARK: The machine
+
+    /// Tells the machine what happened, after all that happened before, and carries out what it says.
+    ///
+    /// What the actions bring about at once queues up here, so that the machine is never reentered.
+    func tell(_ event: ConnectionMachine.Event) {
+        pending.append(event)
+        guard !isTelling else { return }
+        isTelling = true
+        var next = 0
+        while next < pending.count {
+            handle(pending[next])
+            next += 1
+        }
+        pending.removeAll(keepingCapacity: pending.capacity <= 1024)
+        isTelling = false
+    }
+
+    private func handle(_ event: ConnectionMachine.Event) {
+        if machine.standing == .connecting, let line {
+            let reached = ConnectionMachine.Event.dialReached(line.id, line.socket.dialPhase)
+            _ = machine.handle(reached, now: surroundings.loop.now, random: &random)
+        }
+        let actions = machine.handle(event, now: surroundings.loop.now, random: &random)
+        if machine.standing != tally.standing { tally.stands(machine.standing, at: surroundings.wallClock()) }
+        for action in actions { carryOut(action) }
+    }
+
+    private func carryOut(_ action: ConnectionMachine.Action) {
+        switch action {
+        case .dial(let id): dial(id)
+        case .sendClose(let code, let reason): sendClose(code: code, reason: reason)
+        case .sendPing(let payload): send(.ping, payload)
+        case .sendPong(let payload): send(.pong, payload)
+        case .drop(let id): drop(id)
+        case .startTimer(let id, let delay): startTimer(id, after: delay)
+        case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
+        case .record(let event): record(event)
+        case .deliver(let message): deliver(message)
+        case .ready: fill()
+        case .notReady: break
+        case .returnInFlight(let code): returnInFlight(closeCode: code)
+        case .finished: finish()
+        }
+    }
+
+    private func startTimer(_ id: ConnectionMachine.TimerID, after delay: Duration) {
+        timers[id] = surroundings.loop.startTimer(after: delay) { [weak self] in
+            guard let self else { return }
+            timers[id] = nil
+            noteProgress()
+            tell(.timerFired(id))
+        }
+    }
+
+    func record(_ event: Lifecycle) {
+        tally.happened(event, at: surroundings.wallClock())
+        surroundings.sink.happened(event)
+    }
+
+    private func deliver(_ message: Message) {
+        tally.received(bytes: message.bytes.count)
+        surroundings.sink.received(message)
+    }
+
+    private func finish() {
+        expiry = nil
+        onFinished()
+        onFinished = {}
+    }
+
+    // MARK: The status
+
+    /// All that the connection knows of itself now.
+    package var status: ConnectionStatus {
+        ConnectionStatus(
+            name: name,
+            url: target.terms.url.redacted,
+            machine: machine,
+            outbox: outbox,
+            tally: tally,
+            now: surroundings.loop.now,
+            wall: surroundings.wallClock()
+        )
+    }
+
+    /// Messages flow.
+    package var isReady: Bool { machine.isReady }
+}
