@@ -39,9 +39,15 @@ let package = Package(
             dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CZlib"],
             swiftSettings: onTheLoop
         ),
+        // The upstream of `wsbridge demo`, and what that command tells.
+        .target(
+            name: "Demo",
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            swiftSettings: onTheLoop
+        ),
         .executableTarget(
             name: "wsbridge",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: onTheLoop
         ),
 
@@ -72,6 +78,11 @@ let package = Package(
         .testTarget(
             name: "BridgeIOTests",
             dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DemoTests",
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: strict
         ),
         // What the compiler does not check: imports, file lengths, commands in pages.
