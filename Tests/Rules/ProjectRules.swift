@@ -23,7 +23,10 @@ enum ProjectRules {
             "Log": [],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
-        } + [ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO"]))]
+        } + [
+            ImportRule(folder: "Sources/Demo/", allowed: everyDoer.union(["BridgeIO"])),
+            ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO", "Demo"])),
+        ]
 
     private static let everyDoer: Set = [
         "BridgeCore", "WebSocketProtocol", "FoundationEssentials", "Glibc", "Synchronization",
