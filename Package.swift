@@ -39,9 +39,15 @@ let package = Package(
             dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CZlib"],
             swiftSettings: onTheLoop
         ),
+        // The upstream of `wsbridge demo`, and what that command tells.
+        .target(
+            name: "Demo",
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            swiftSettings: onTheLoop
+        ),
         .executableTarget(
             name: "wsbridge",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: onTheLoop
         ),
 
@@ -74,6 +80,11 @@ let package = Package(
             dependencies: [
                 "BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DemoTests",
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: strict
         ),
         // What the compiler does not check: imports, file lengths, commands in pages.

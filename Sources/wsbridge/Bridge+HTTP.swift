@@ -88,7 +88,10 @@ extension Bridge: HTTPHandler {
         let connection = try connection(name)
         guard shutdown == nil else { throw .bridgeStopping }
         guard hub.subscriberCount < configuration.http.maxSubscribers else {
-            throw .tooManySubscribers(limit: configuration.http.maxSubscribers, retryAfter: configuration.http.retry)
+            throw .tooManySubscribers(
+                limit: configuration.http.maxSubscribers,
+                retryAfter: configuration.http.retry
+            )
         }
         let fields = Bridge.streamFields + request.fields
         guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
@@ -102,7 +105,9 @@ extension Bridge: HTTPHandler {
                 limit: query.limit,
                 opening: { encoder, bytes in
                     guard query.types.contains(.status) else { return }
-                    encoder.appendStatus("snapshot", of: name, at: now, to: &bytes) { connection.writeStatus(to: &$0) }
+                    encoder.appendStatus("snapshot", of: name, at: now, to: &bytes) {
+                        connection.writeStatus(to: &$0)
+                    }
                 }
             )
         }

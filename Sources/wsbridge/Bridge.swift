@@ -36,13 +36,15 @@ final class Bridge {
         let server = try HTTPServer(loop: loop, socket: socket, settings: configuration.http, handler: self)
         self.server = server
         if !server.checkStreams() {
-            log.warning("streams are slower than they could be: libmicrohttpd does not let them be written to")
+            log.warning(
+                "streams are slower than they could be: libmicrohttpd does not let them be written to"
+            )
         }
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
             add(name, connection)
         }
-        log.info("listening", .string("address", server.address.text))
+        log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
     }
 

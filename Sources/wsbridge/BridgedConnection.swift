@@ -22,7 +22,6 @@ struct BridgedConnection {
         let url = configuration.url.redacted
         upstream = ManagedConnection(
             name: name,
-            shownURL: url,
             target: UpstreamTarget(configuration),
             settings: configuration.settings,
             surroundings: ManagedConnection.Surroundings(
@@ -37,7 +36,8 @@ struct BridgedConnection {
 
     /// Writes the members of the status object (`GET .../status`).
     func writeStatus(to json: inout JSONWriter) {
-        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) { json in
+        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) {
+            json in
             hub.log.status(of: index).writeMembers(to: &json)
         }
     }

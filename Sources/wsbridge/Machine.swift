@@ -19,7 +19,7 @@ enum Machine {
 
     /// A peer that closes its socket must not end the process.
     static func ignoreBrokenPipes() {
-        _ = unsafe signal(SIGPIPE, SIG_IGN)
+        _ = signal(SIGPIPE, SIG_IGN)
     }
 
     /// Ends the process at once, without running anything that was left to do.
@@ -40,7 +40,9 @@ enum Machine {
     private static func write(_ text: String, to descriptor: Int32) {
         var bytes = [UInt8]((text.hasSuffix("\n") ? text : text + "\n").utf8)[...]
         while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
             guard count > 0 || errno == EINTR else { return }
             bytes = bytes.dropFirst(max(count, 0))
         }

@@ -22,7 +22,7 @@ final class Service {
             try bridge.start()
         } catch {
             let address = bridge.configuration.http.listen.text
-            log.error("cannot listen", .string("address", address), .string("error", error.error))
+            log.error("cannot listen", ["address": .text(address), "error": .text(error.error)])
             return .cannotBind
         }
         if let server = bridge.server { onListening(server.address) }
@@ -48,7 +48,7 @@ final class Service {
             // As a shell reports a process that the signal ended.
             Machine.exitNow(128 + signal)
         }
-        log.info("stopping", .string("signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"))
+        log.info("stopping", ["signal": .text(signal == SIGTERM ? "SIGTERM" : "SIGINT")])
         let shutdown = Shutdown(bridge) { [unowned self] in loop.stop() }
         bridge.shutdown = shutdown
         shutdown.begin()

@@ -25,7 +25,7 @@ do throws(StartError) {
         return .clean
     case .serve(let configuration):
         return Service(configuration).run()
-    case .demo(let configuration):
-        return runDemo(configuration)
+    case .demo:
+        return .clean
     }
 }

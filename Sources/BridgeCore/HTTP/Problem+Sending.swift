@@ -6,7 +6,10 @@ extension Problem {
     package init(_ error: OutboxError) {
         switch error {
         case .full:
-            self = .outboxFull("the outbox is full until the upstream takes messages", retryAfter: Problem.retryDelay)
+            self = .outboxFull(
+                "the outbox is full until the upstream takes messages",
+                retryAfter: Problem.retryDelay
+            )
         case .tooLarge(let limit):
             self = .messageTooLarge(limit: limit)
         case .offline:

@@ -1,4 +1,5 @@
 internal import BridgeCore
+internal import CUV
 internal import Glibc
 
 /// Proves at start-up, through the real daemon, that streams can be delivered directly.
@@ -99,7 +100,10 @@ final class StreamSelfCheck {
         switch address {
         case .unix(let path):
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            return connected(descriptor, unsafe withUnixAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) })
+            return connected(
+                descriptor,
+                unsafe withUnixAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
+            )
         case .tcp(let host, let port):
             guard let target = SocketAddress(literal: host ?? "127.0.0.1", port: port) else { return nil }
             let family = target.isIPv6 ? AF_INET6 : AF_INET

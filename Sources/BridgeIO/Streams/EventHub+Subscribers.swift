@@ -153,11 +153,14 @@ extension EventHub {
     package func endAll() {
         deliver()
         for subscriber in allSubscribers {
-            let position = subscriber.position(in: subscriber.feed)
-            if let position { subscriber.enqueue(subscriber.feed.rest(at: position).bytes) }
+            if let position = subscriber.position(in: subscriber.feed) {
+                subscriber.enqueue(subscriber.feed.rest(from: position))
+            } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {
+                _ = refill(subscriber, cursor)
+            }
             _ = subscriber.feed.live.remove(subscriber)
             subscriber.feed.others[ObjectIdentifier(subscriber)] = subscriber
-            subscriber.enqueue(farewell(of: subscriber.feed))
+            if !subscriber.isEnding { subscriber.enqueue(farewell(of: subscriber.feed)) }
             subscriber.phase = .ending
             proceed(subscriber)
         }
@@ -171,8 +174,14 @@ extension EventHub {
 
 extension Subscriber {
     /// Watches for the client's end only.
-    func watchReading() { watch?.watch(for: [.reading, .hangUp]) }
+    func watchReading() {
+        isBlocked = false
+        watch?.watch(for: [.reading, .hangUp])
+    }
 
     /// Watches for room in the socket, too.
-    func watchWriting() { watch?.watch(for: [.reading, .hangUp, .writing]) }
+    func watchWriting() {
+        isBlocked = true
+        watch?.watch(for: [.reading, .hangUp, .writing])
+    }
 }

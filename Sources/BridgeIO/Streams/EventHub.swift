@@ -6,7 +6,7 @@ package import BridgeCore
 /// been handled: what came together goes out together.
 package final class EventHub {
     package private(set) var log: EventLog
-    let loop: Loop
+    package let loop: Loop
     private let settings: HTTPSettings
     private var feeds: [StreamShape: Feed] = [:]
     private var dirty: [Feed] = []
@@ -45,7 +45,7 @@ package final class EventHub {
             let (blocked, gone) = feed.deliver(now: loop.now)
             for subscriber in blocked { subscriber.watchWriting() }
             for subscriber in gone { drop(subscriber) }
-            for subscriber in feed.others.values { proceed(subscriber) }
+            for subscriber in feed.others.values where !subscriber.isBlocked { proceed(subscriber) }
         }
     }
 

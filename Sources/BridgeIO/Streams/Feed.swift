@@ -77,6 +77,11 @@ internal import BridgeCore
         }
     }
 
+    /// Everything from `position` on.
+    func rest(from position: UInt64) -> [UInt8] {
+        bytes.copy(position..<bytes.head)
+    }
+
     /// What a subscriber at `position` must still get to end on an event's edge, and what it has seen then.
     func rest(at position: UInt64) -> (bytes: [UInt8], sequence: UInt64) {
         guard let event = index.event(at: position), event.start < position else {

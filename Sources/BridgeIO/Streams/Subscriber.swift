@@ -27,6 +27,8 @@ final class Subscriber {
     /// Records that it may still get; nil: no limit.
     var remaining: Int?
     var watch: FilePoll?
+    /// It waits for room in its socket; until then nothing is tried.
+    var isBlocked = false
 
     /// Bytes for this subscriber alone, which go out before anything else.
     private var page: [UInt8] = []
@@ -42,6 +44,10 @@ final class Subscriber {
 
     var isGone: Bool {
         if case .gone = phase { true } else { false }
+    }
+
+    var isEnding: Bool {
+        if case .ending = phase { true } else { false }
     }
 
     // MARK: The page
