@@ -39,9 +39,15 @@ let package = Package(
             dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CZlib"],
             swiftSettings: onTheLoop
         ),
+        // The upstream of `wsbridge demo`, and what that command tells.
+        .target(
+            name: "Demo",
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            swiftSettings: onTheLoop
+        ),
         .executableTarget(
             name: "wsbridge",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: onTheLoop
         ),
 
@@ -71,7 +77,14 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeIOTests",
-            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
+            dependencies: [
+                "BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DemoTests",
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
             swiftSettings: strict
         ),
         // What the compiler does not check: imports, file lengths, commands in pages.
@@ -79,3 +92,21 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The fuzzer needs its code instrumented, so it exists only where it is asked for (`make fuzz`).
+if Context.environment["WSBRIDGE_FUZZ"] == "1" {
+    let instrumented = ["-sanitize=fuzzer,address"]
+    for target in package.targets where target.name == "WebSocketProtocol" {
+        target.swiftSettings = strict + [.unsafeFlags(instrumented)]
+    }
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "wsbridge-fuzz",
+            dependencies: ["BridgeIO", "CLibFuzzer", "WebSocketProtocol", "WebSocketTestSupport"],
+            path: "Tests/Fuzz/Target",
+            swiftSettings: strict + [.unsafeFlags(instrumented + ["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(instrumented + ["-use-ld=lld"])]
+        ),
+    ]
+}

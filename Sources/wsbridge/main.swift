@@ -1,1 +1,31 @@
-print("wsbridge")
+internal import BridgeCore
+internal import BridgeIO
+internal import FoundationEssentials
+internal import Glibc
+
+Machine.ignoreBrokenPipes()
+do throws(StartError) {
+    let invocation = try Invocation(
+        arguments: CommandLine.arguments.dropFirst(),
+        environment: ProcessInfo.processInfo.environment
+    )
+    exit(run(invocation).rawValue)
+} catch {
+    Machine.complain(error.lines.joined(separator: "\n"))
+    exit(error.exitCode.rawValue)
+}
+
+@MainActor func run(_ invocation: Invocation) -> ExitCode {
+    switch invocation {
+    case .version:
+        Machine.say("wsbridge \(Version.text)")
+        return .clean
+    case .help(let text):
+        Machine.say(text)
+        return .clean
+    case .serve(let configuration):
+        return Service(configuration).run()
+    case .demo:
+        return .clean
+    }
+}

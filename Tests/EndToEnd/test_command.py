@@ -60,7 +60,7 @@ def test_help_of_a_command_names_its_flags(run, command: str) -> None:
         (["serve", "--log-fromat=json"], "--log-format"),
         (["demo", "--lisen", "127.0.0.1:0"], "--listen"),
         (["srve"], "serve"),
-        (["verison"], "version"),
+        (["verzion"], "version"),
         (["help", "serv"], "serve"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
@@ -258,6 +258,7 @@ def test_streams_end_with_a_last_retry(bridge: Bridge) -> None:
     stream.rest()
     assert stream.raw is not None
     assert len(re.findall(rb"^retry: ?\d+$", bytes(stream.raw), re.MULTILINE)) == 2
+    assert bridge.exit_code() == 0
 
 
 def test_the_close_of_a_stop_is_the_bridges_own(bridge: Bridge) -> None:
@@ -300,16 +301,22 @@ def test_a_stop_does_not_wait_for_idle_and_unfinished_requests(bridge: Bridge) -
 
 
 def test_a_second_signal_ends_the_process_at_once(start_bridge, raw_upstream) -> None:
-    bridge = start_bridge(raw_upstream.url)
-    peer = raw_upstream.accept()
-    peer.accept_handshake()
-    bridge.await_ready()
-    bridge.signal(signal.SIGTERM)
-    assert peer.close_code() == 1001
-    # This upstream never answers the close frame, for which the bridge would wait.
-    bridge.signal(signal.SIGTERM)
-    bridge.exit_code()
-    assert bridge.process.returncode is not None
+    # Both wait for the answer to their close frame, which this upstream never gives.
+    signalled_twice, signalled_once = (start_bridge(raw_upstream.url) for _ in range(2))
+    peers = [raw_upstream.accept() for _ in range(2)]
+    for peer in peers:
+        peer.accept_handshake()
+    for bridge in (signalled_twice, signalled_once):
+        bridge.await_ready()
+        bridge.signal(signal.SIGTERM)
+    for peer in peers:
+        assert peer.close_code() == 1001
+    signalled_twice.signal(signal.SIGTERM)
+    signalled_twice.exit_code()
+    assert signalled_once.process.poll() is None
+    for peer in peers:
+        peer.close()
+    assert signalled_once.exit_code() == 0
 
 
 def test_a_client_that_is_gone_does_not_end_the_bridge_by_sigpipe(upstream: Upstream, bridge: Bridge) -> None:

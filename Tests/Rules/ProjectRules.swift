@@ -10,20 +10,36 @@ enum ProjectRules {
     ]
 
     /// Each C library has one folder that wraps it; `wsbridge` wires and touches none.
+    ///
+    /// What glibc declares for sockets (`SOCK_STREAM`, `MSG_NOSIGNAL`) belongs, for the compiler, to the first C
+    /// module that includes it, which is CUV: who needs that imports CUV as well, and `libuvCalls` sees that it stays
+    /// at that.
     static let doerImports =
         [
             "Loop": ["CUV"],
-            "HTTPServer": ["CMicroHTTPD"],
-            "Streams": ["CMicroHTTPD"],
+            "HTTPServer": ["CMicroHTTPD", "CUV"],
+            "Streams": ["CUV"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
-        } + [ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO"]))]
+        } + [
+            ImportRule(folder: "Sources/Demo/", allowed: everyDoer.union(["BridgeIO"])),
+            ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO", "Demo"])),
+        ]
 
     private static let everyDoer: Set = [
         "BridgeCore", "WebSocketProtocol", "FoundationEssentials", "Glibc", "Synchronization",
     ]
+
+    /// libuv is called by the loop alone, whoever imports it.
+    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/"].map { folder in
+        WordRule(
+            folder: "Sources/BridgeIO/\(folder)",
+            words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],
+            reasonSuffices: false
+        )
+    }
 
     /// The same events and the same `now` must give the same actions: clocks, randomness and threads are arguments.
     static let purity = ["Sources/WebSocketProtocol/", "Sources/BridgeCore/"].map { folder in

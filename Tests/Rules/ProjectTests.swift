@@ -19,6 +19,12 @@ struct ProjectTests {
         #expect(sources.flatMap { rule.findings(in: $0) } == [])
     }
 
+    @Test(arguments: ProjectRules.libuvCalls)
+    func `libuv is called by the loop alone`(rule: WordRule) throws {
+        let findings = try sources.flatMap { try rule.findings(in: $0) }
+        #expect(findings == [])
+    }
+
     @Test func `every folder of BridgeIO has said which libraries it wraps`() {
         let known = Set(ProjectRules.doerImports.map(\.folder))
         let unknown = sources.map(\.path).filter { path in

@@ -115,6 +115,12 @@ struct RuleTests {
         #expect(try ProjectRules.honestTests.findings(in: file).count == 1)
     }
 
+    @Test(arguments: ["uv_run(loop)", "let events = UV_READABLE.rawValue"])
+    func `a call to libuv outside of the loop is found`(text: String) throws {
+        let file = SourceText(path: "Sources/BridgeIO/Streams/A.swift", text: text)
+        #expect(try ProjectRules.libuvCalls.flatMap { try $0.findings(in: file) }.count == 1)
+    }
+
     @Test(arguments: [(ProjectRules.longestFile, 0), (ProjectRules.longestFile + 1, 1)])
     func `a file may be as long as the limit and no longer`(lines: Int, findings: Int) {
         let text = repeatElement("let a = 1", count: lines).joined(separator: "\n")

@@ -15,6 +15,10 @@ package struct BridgeConfiguration: Equatable, Sendable {
 package struct ConnectionConfiguration: Equatable, Sendable {
     package var url: WebSocketURL
     package var settings = ConnectionSettings()
+    /// Whether to offer permessage-deflate (RFC 7692).
+    package var compression = true
+    /// Of a message received, joined and inflated; a larger one closes the connection with 1009.
+    package var maxMessageBytes = 16 << 20
 
     package init(url: WebSocketURL) {
         self.url = url

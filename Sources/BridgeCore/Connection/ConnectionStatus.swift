@@ -45,7 +45,8 @@ package struct ConnectionStatus: Equatable, Sendable {
         self.url = url
         standing = machine.standing
         attempt = machine.attempt
-        nextAttemptAt = machine.nextAttemptAt.map { wall - (now - $0) }
+        // With `map` in its place the optimizer of Swift 6.3.1 crashes.
+        if let next = machine.nextAttemptAt { nextAttemptAt = wall - (now - next) }
         subprotocol = machine.agreement?.subprotocol
         compression = machine.agreement?.compression ?? false
         network = .ignored

@@ -12,16 +12,14 @@ struct EvictionLedger {
         var isContiguous: Bool { last - first == count - 1 }
     }
 
+    /// A multiple of four, so that half of them are pairs.
+    private static let maxRuns = 1024
+
     private var runs: [Run] = []
-    private let maxRuns: Int
     /// How many records were ever evicted.
     private(set) var total: UInt64 = 0
     /// The sequence of the newest one; 0 if there is none.
     private(set) var last: UInt64 = 0
-
-    init(maxRuns: Int = 1024) {
-        self.maxRuns = maxRuns
-    }
 
     /// Notes an eviction; sequences come in ascending order.
     mutating func evicted(_ sequence: UInt64) {
@@ -33,7 +31,7 @@ struct EvictionLedger {
             runs[runs.count - 1].count += 1
             return
         }
-        if runs.count == maxRuns { coarsen() }
+        if runs.count == EvictionLedger.maxRuns { coarsen() }
         runs.append(Run(first: sequence, last: sequence, count: 1))
     }
 
@@ -59,16 +57,14 @@ struct EvictionLedger {
         runs = [Run(first: first.first, last: last, count: total)]
     }
 
+    /// Joins the older half in pairs.
     private mutating func coarsen() {
-        let older = runs.count / 2
+        let older = EvictionLedger.maxRuns / 2
         var joined: [Run] = []
-        joined.reserveCapacity(maxRuns)
-        for start in stride(from: 0, to: older, by: 2) {
-            let (left, right) = (runs[start], runs[min(start + 1, older - 1)])
-            let isPair = start + 1 < older
-            joined.append(
-                Run(first: left.first, last: right.last, count: left.count + (isPair ? right.count : 0))
-            )
+        joined.reserveCapacity(EvictionLedger.maxRuns)
+        for index in stride(from: 0, to: older, by: 2) {
+            let (left, right) = (runs[index], runs[index + 1])
+            joined.append(Run(first: left.first, last: right.last, count: left.count + right.count))
         }
         joined.append(contentsOf: runs[older...])
         runs = joined

@@ -12,4 +12,12 @@ package struct HistoryStatus: Equatable, Sendable {
         self.oldest = oldest
         self.newest = newest
     }
+
+    /// Writes the members of the status' `history` object.
+    package func writeMembers(to json: inout JSONWriter) {
+        json.member("messages", messages)
+        json.member("bytes", bytes)
+        json.member("oldest", oldest?.text)
+        json.member("newest", newest?.text)
+    }
 }

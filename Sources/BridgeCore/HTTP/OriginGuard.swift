@@ -105,6 +105,7 @@ extension OriginGuard.Finding {
                 "Access-Control-Allow-Headers",
                 "Authorization, Cache-Control, Content-Type, Last-Event-ID"
             ),
+            // In seconds; browsers cap it themselves.
             HTTPField("Access-Control-Max-Age", "600"),
         ]
     }

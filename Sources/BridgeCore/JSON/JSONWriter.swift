@@ -101,7 +101,8 @@ package struct JSONWriter {
         JSONWriter.appendString(value.utf8, to: &bytes)
     }
 
-    private static func milliseconds(_ duration: Duration) -> String {
+    /// Milliseconds with at most three decimals, as `member` writes them.
+    static func milliseconds(_ duration: Duration) -> String {
         let microseconds = duration.nanoseconds / 1000
         let (whole, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
         let sign = microseconds < 0 ? "-" : ""

@@ -1,5 +1,6 @@
 package import BridgeCore
 internal import CUV
+internal import Glibc
 
 /// The event loop of the process: libuv on the main thread.
 ///
@@ -26,6 +27,13 @@ internal import CUV
 
     /// The monotonic clock, read anew at each call.
     package var now: Instant { Instant(nanoseconds: Int64(clamping: uv_hrtime())) }
+
+    /// The time of day, for people and records.
+    package var wallTime: WallTime {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return WallTime(millisecondsSince1970: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000)
+    }
 
     /// Runs until `stop()`, or until no handle is active.
     package func run() {

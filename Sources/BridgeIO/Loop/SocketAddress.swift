@@ -10,7 +10,8 @@ internal import Glibc
         guard let pointer = unsafe pointer else { return nil }
         storage = sockaddr_storage()
         let size: Int
-        switch unsafe Int32(pointer.pointee.sa_family) {
+        // Every kind of address begins with its family.
+        switch unsafe Int32(UnsafeRawPointer(pointer).load(as: sa_family_t.self)) {
         case AF_INET: size = MemoryLayout<sockaddr_in>.size
         case AF_INET6: size = MemoryLayout<sockaddr_in6>.size
         default: return nil

@@ -19,7 +19,8 @@ package final class FlushRound {
         waiting.append(connection)
     }
 
-    private func flush() {
+    /// Ends the turn early, for whoever sends after the hooks ran.
+    package func flush() {
         // A flush that was taken whole may make room for more of an outbox, which goes out in this round too.
         var next = 0
         while next < waiting.count {

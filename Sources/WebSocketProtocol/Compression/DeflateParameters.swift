@@ -41,7 +41,7 @@ package struct DeflateOffer: Equatable, Sendable {
         case unlimited
         /// Mentioned without a value.
         case anyLimit
-        case atMost(Int)
+        case limited(Int)
     }
 
     package init() {}
@@ -55,7 +55,7 @@ package struct DeflateOffer: Equatable, Sendable {
         switch clientMaxWindowBits {
         case .unlimited: break
         case .anyLimit: value += "; client_max_window_bits"
-        case .atMost(let bits): value += "; client_max_window_bits=\(bits)"
+        case .limited(let bits): value += "; client_max_window_bits=\(bits)"
         }
         return value
     }
@@ -97,7 +97,7 @@ extension DeflateParameters {
     /// The client keeps to its own hints, though the server need not repeat them.
     fileprivate mutating func narrow(to offer: DeflateOffer) {
         if offer.clientNoContextTakeover { clientNoContextTakeover = true }
-        if case .atMost(let bits) = offer.clientMaxWindowBits {
+        if case .limited(let bits) = offer.clientMaxWindowBits {
             clientMaxWindowBits = min(clientMaxWindowBits, bits)
         }
     }
@@ -123,7 +123,7 @@ extension DeflateOffer {
                 clientMaxWindowBits = .anyLimit
             case ("client_max_window_bits", let value?):
                 guard let bits = windowBits(value) else { return nil }
-                clientMaxWindowBits = .atMost(bits)
+                clientMaxWindowBits = .limited(bits)
             default:
                 return nil
             }
@@ -136,7 +136,7 @@ extension DeflateOffer {
         parameters.serverNoContextTakeover = serverNoContextTakeover
         parameters.clientNoContextTakeover = clientNoContextTakeover
         parameters.serverMaxWindowBits = serverMaxWindowBits ?? 15
-        if case .atMost(let bits) = clientMaxWindowBits { parameters.clientMaxWindowBits = bits }
+        if case .limited(let bits) = clientMaxWindowBits { parameters.clientMaxWindowBits = bits }
         return parameters
     }
 }

@@ -50,7 +50,10 @@ extension WebSocketURL {
         let path = bytes.prefix { $0 != UInt8(ascii: ":") }
         guard (1...WebSocketURL.maximumUnixPathBytes).contains(path.count) else { throw .unixPath }
         let target = String(decoding: bytes[path.endIndex...].dropFirst(), as: UTF8.self)
-        guard target.isEmpty || target.hasPrefix("/") else { throw .unixTarget }
+        // A query belongs after the colon: in a socket's path it would show in logs.
+        guard target.isEmpty || target.hasPrefix("/"), !path.contains(UInt8(ascii: "?")) else {
+            throw .unixTarget
+        }
         self.init(
             isSecure: false,
             endpoint: .unix(path: String(decoding: path, as: UTF8.self)),

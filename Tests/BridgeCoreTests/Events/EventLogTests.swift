@@ -91,6 +91,16 @@ import WebSocketProtocol
         #expect(status == HistoryStatus(messages: 0, bytes: 0, oldest: nil, newest: nil))
     }
 
+    @Test func `the status of a history is written as in the contract`() {
+        var fixture = LogFixture(limit(messages: 2))
+        fixture.record(3)
+        var json = JSONWriter()
+        let (status, log) = (fixture.log.status(of: fixture.connections[0]), fixture.log)
+        json.object { status.writeMembers(to: &$0) }
+        let ids = #""oldest":"\#(log.id(2).text)","newest":"\#(log.id(3).text)""#
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"messages":2,"bytes":2,\#(ids)}"#)
+    }
+
     @Test func `narrower limits evict at once`() {
         var fixture = LogFixture(wide)
         fixture.record(5)

@@ -2,10 +2,6 @@ import BridgeCore
 import BridgeIO
 import Testing
 
-extension Span<UInt8> {
-    fileprivate func copied() -> [UInt8] { indices.map { self[$0] } }
-}
-
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Event loop` {
     private let loop = Loop()
 

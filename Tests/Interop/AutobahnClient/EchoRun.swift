@@ -33,6 +33,8 @@ final class EchoRun {
         let hook = AfterInput(loop: loop) { socket.flush() }
         socket.dial()
         loop.run()
+        // Whoever keeps this object for its results must not keep what could stop a later run.
+        closeTimer = nil
         socket.drop()
         withExtendedLifetime(hook) {}
     }

@@ -85,7 +85,7 @@ import WebSocketProtocol
     @Test func `the client keeps to its own hints`() throws {
         var offer = DeflateOffer()
         offer.clientNoContextTakeover = true
-        offer.clientMaxWindowBits = .atMost(10)
+        offer.clientMaxWindowBits = .limited(10)
         #expect(try agreed("permessage-deflate", to: offer) == Self.parameters(client: 10, clientFresh: true))
     }
 

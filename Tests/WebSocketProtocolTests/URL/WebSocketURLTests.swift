@@ -131,6 +131,7 @@ import WebSocketProtocol
 
     @Test(arguments: [
         ("ws+unix:", WebSocketURLError.unixPath), ("ws+unix::/x", .unixPath), ("ws+unix:/s:x", .unixTarget),
+        ("ws+unix:/s?token=t", .unixTarget),
         ("ws+unix:/" + String(repeating: "s", count: 107), .unixPath),
     ])
     func `a unix socket needs a path that the system takes`(text: String, expected: WebSocketURLError) {

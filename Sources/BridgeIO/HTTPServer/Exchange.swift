@@ -1,0 +1,73 @@
+internal import BridgeCore
+internal import CMicroHTTPD
+
+/// One request and its answer, from the request line to the last byte.
+nonisolated final class Exchange {
+    /// How far the request has got.
+    private enum Progress {
+        case waitingForHead
+        case receiving(RequestHead, AdmittedRequest)
+        case answered
+    }
+
+    /// The raw request target, neither decoded nor cut.
+    let target: [UInt8]
+    private var progress = Progress.waitingForHead
+
+    init(target: [UInt8]) {
+        self.target = target
+    }
+
+    /// What the server is to do next.
+    enum Step {
+        case proceed
+        case answer(HTTPAnswer, RequestHead)
+        case closeConnection
+    }
+
+    /// The head is there.
+    @MainActor func received(_ head: RequestHead, handler: any HTTPHandler) -> Step {
+        switch handler.admit(head) {
+        case .answer(let response):
+            progress = .answered
+            return .answer(.response(response), head)
+        case .serve(let request):
+            progress = .receiving(head, request)
+            return .proceed
+        }
+    }
+
+    /// Some of the body is there.
+    func received(_ chunk: UnsafeRawBufferPointer) -> Step {
+        guard case .receiving(let head, var request) = progress else { return .proceed }
+        // Out of the way while it grows, so that it is not copied.
+        progress = .answered
+        let verdict = unsafe request.body.receive(chunk)
+        progress = .receiving(head, request)
+        switch verdict {
+        case .proceed: return .proceed
+        case .close: return .closeConnection
+        }
+    }
+
+    /// All of the body is there.
+    @MainActor func completed(handler: any HTTPHandler) -> Step {
+        guard case .receiving(let head, let request) = progress else { return .proceed }
+        progress = .answered
+        do throws(Problem) {
+            let body = try request.body.finish()
+            return .answer(handler.serve(request, body: body, from: head), head)
+        } catch {
+            var response = HTTPResponse(error)
+            response.fields += request.fields
+            return .answer(.response(response), head)
+        }
+    }
+
+    var isWaitingForHead: Bool {
+        switch progress {
+        case .waitingForHead: true
+        case .receiving, .answered: false
+        }
+    }
+}

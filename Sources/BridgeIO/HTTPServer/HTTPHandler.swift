@@ -1,0 +1,16 @@
+package import BridgeCore
+
+/// Who answers the requests that the server receives; called on the loop.
+package protocol HTTPHandler: AnyObject {
+    /// Decides about a request when its head is there, before any of its body is read.
+    func admit(_ head: RequestHead) -> Admission
+    /// Does the work of a request whose body is there in full.
+    func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer
+}
+
+/// What a handler does with a request.
+package enum HTTPAnswer {
+    case response(HTTPResponse)
+    /// A body without end: `open` gets the stream once the head is out.
+    case stream(fields: [HTTPField], open: (any StreamChannel) -> Void)
+}

@@ -1,0 +1,75 @@
+internal import BridgeCore
+internal import CMicroHTTPD
+
+extension HTTPServer {
+    /// Does what an exchange asks for next.
+    ///
+    /// - Returns: false if the connection is to be closed without an answer.
+    func take(_ step: Exchange.Step, on connection: OpaquePointer) -> Bool {
+        switch step {
+        case .proceed:
+            return true
+        case .closeConnection:
+            return false
+        case .answer(let answer, let head):
+            unsafe deadlines.cancel(descriptor: wsbridge_connection_descriptor(connection))
+            switch answer {
+            case .response(let response):
+                return unsafe queue(response, on: connection)
+            case .stream(let fields, let open):
+                return unsafe openStream(fields: fields, on: connection, version: head.version, open)
+            }
+        }
+    }
+
+    private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+        let content = unsafe response.body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                bytes.count,
+                UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY
+            )
+        }
+        guard let content = unsafe content else { return false }
+        defer { unsafe MHD_destroy_response(content) }
+        unsafe add(response.fields, to: content)
+        if response.closesConnection { unsafe MHD_add_response_header(content, "Connection", "close") }
+        return unsafe MHD_queue_response(connection, CUnsignedInt(response.status), content) == .YES
+    }
+
+    private func openStream(
+        fields: [HTTPField],
+        on connection: OpaquePointer,
+        version: HTTPVersion,
+        _ open: @escaping (any StreamChannel) -> Void
+    ) -> Bool {
+        // HTTP/1.0 has no chunks, so bytes that are framed once for all would corrupt its stream.
+        let delivery = version == .http11 ? self.delivery : .pulled
+        let stream = unsafe EventStream(connection, of: self, delivery: delivery, open: open)
+        // Balanced in `releaseStream`, which the daemon calls once.
+        let context = unsafe Unmanaged.passRetained(stream).toOpaque()
+        let content = unsafe MHD_create_response_from_callback(
+            UInt64.max,
+            delivery == .direct ? HTTPServer.directBlockBytes : HTTPServer.pulledBlockBytes,
+            readStream,
+            context,
+            releaseStream
+        )
+        guard let content = unsafe content else {
+            unsafe Unmanaged<EventStream>.fromOpaque(context).release()
+            return false
+        }
+        defer { unsafe MHD_destroy_response(content) }
+        unsafe add(fields, to: content)
+        return unsafe MHD_queue_response(connection, 200, content) == .YES
+    }
+
+    /// Allocated for each stream and never used, as the daemon is asked to send nothing.
+    private static let directBlockBytes = 64
+    /// What the daemon asks a pulled stream for at a time.
+    private static let pulledBlockBytes = 16 * 1024
+
+    private func add(_ fields: [HTTPField], to content: OpaquePointer) {
+        for field in fields { unsafe MHD_add_response_header(content, field.name, field.value) }
+    }
+}

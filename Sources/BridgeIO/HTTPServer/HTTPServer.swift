@@ -1,0 +1,128 @@
+package import BridgeCore
+internal import CMicroHTTPD
+internal import Glibc
+
+/// libmicrohttpd on the loop: it accepts, parses and answers; what to answer its handler decides.
+///
+/// The daemon has no thread of its own: its epoll descriptor is polled like any other. Whoever owns the server
+/// calls `runIfNeeded()` and then `prepareToWait()` in every turn, just before the loop waits.
+@safe package final class HTTPServer {
+    let handler: any HTTPHandler
+    let deadlines: RequestDeadlines
+    /// How the streams of HTTP/1.1 clients are delivered; see `StreamChannel`.
+    package internal(set) var delivery = StreamDelivery.direct
+
+    /// Runs before anyone else is answered.
+    var selfCheck: StreamSelfCheck?
+
+    /// Room for a request's header: browsers send every cookie of localhost.
+    private static let connectionMemoryBytes = 32 * 1024
+    /// Connections beside those of subscribers.
+    private static let spareConnections = 1000
+
+    let loop: Loop
+    private let socket: ListenSocket
+    private var daemon: OpaquePointer?
+    private var poll: FilePoll?
+    private var timeout: (due: Instant, timer: LoopTimer)?
+    private var needsRun = false
+
+    /// Starts to answer on `socket`.
+    ///
+    /// - Throws: `ListenFailure` if the daemon cannot be started.
+    package init(
+        loop: Loop,
+        socket: ListenSocket,
+        settings: HTTPSettings,
+        handler: any HTTPHandler
+    ) throws(ListenFailure) {
+        self.loop = loop
+        self.socket = socket
+        self.handler = handler
+        deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
+        // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let callbacks = unsafe wsbridge_callbacks(
+            answer: answerRequest,
+            target_read: targetRead,
+            completed: requestCompleted,
+            connection_changed: connectionChanged,
+            context: context
+        )
+        unsafe daemon = wsbridge_start_daemon(
+            socket.descriptor,
+            callbacks,
+            HTTPServer.connectionMemoryBytes,
+            CUnsignedInt(clamping: settings.maxSubscribers + HTTPServer.spareConnections)
+        )
+        guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
+        let descriptor = unsafe wsbridge_epoll_descriptor(daemon)
+        let poll = FilePoll(loop: loop, descriptor: descriptor) { [unowned self] _ in run() }
+        poll.watch(for: .reading)
+        self.poll = poll
+    }
+
+    /// Where it really listens.
+    package var address: ListenAddress { socket.address }
+
+    // MARK: Running
+
+    /// Something happened that the daemon does not see by itself, such as a resumed connection.
+    func setNeedsRun() {
+        needsRun = true
+    }
+
+    /// Runs the daemon if something was changed behind its back.
+    ///
+    /// - Returns: whether it ran.
+    package func runIfNeeded() -> Bool {
+        guard needsRun else { return false }
+        run()
+        return true
+    }
+
+    func run() {
+        needsRun = false
+        guard let daemon = unsafe daemon else { return }
+        unsafe MHD_run(daemon)
+    }
+
+    /// Sees to it that the daemon runs when its next timeout is due.
+    package func prepareToWait() {
+        guard let daemon = unsafe daemon else { return }
+        let milliseconds = unsafe wsbridge_timeout(daemon)
+        guard milliseconds >= 0 else {
+            timeout = nil
+            return
+        }
+        let due = loop.now + .milliseconds(milliseconds)
+        // A timer that fires too early costs one run; one for each turn would cost more.
+        if let timeout, timeout.due <= due { return }
+        let timer = loop.startTimer(after: due - loop.now) { [unowned self] in
+            timeout = nil
+            run()
+        }
+        timeout = (due, timer)
+    }
+
+    // MARK: Stopping
+
+    /// Accepts no more connections; those that are open go on.
+    package func stopAccepting() {
+        guard let daemon = unsafe daemon else { return }
+        _ = unsafe MHD_quiesce_daemon(daemon)
+    }
+
+    /// Ends every connection and the daemon; idempotent.
+    ///
+    /// All streams must have ended and the daemon must have run since: it cannot be stopped with connections
+    /// that are suspended.
+    package func stop() {
+        guard let daemon = unsafe daemon else { return }
+        run()
+        poll = nil
+        timeout = nil
+        unsafe self.daemon = nil
+        unsafe MHD_stop_daemon(daemon)
+    }
+}

@@ -1,0 +1,164 @@
+package import BridgeCore
+internal import CUV
+internal import Glibc
+
+/// The bound and listening socket of the HTTP server; letting go of it closes it and removes a unix path.
+@safe package final class ListenSocket {
+    package let descriptor: Int32
+    /// Where it really listens: with the port that the kernel chose, or `unix:PATH`.
+    package let address: ListenAddress
+    private let path: String?
+
+    private static let backlog: Int32 = 4096
+
+    /// Binds `address`.
+    ///
+    /// A unix socket that nobody answers on any more is replaced; one that answers is an address in use.
+    package init(_ address: ListenAddress) throws(ListenFailure) {
+        switch address {
+        case .tcp(let host, let port):
+            let bound = try ListenSocket.bind(host: host, port: port)
+            descriptor = bound.descriptor
+            self.address = .tcp(host: host == nil ? nil : bound.address.host, port: bound.address.port)
+            path = nil
+        case .unix(let path):
+            descriptor = try ListenSocket.bind(path: path)
+            self.address = address
+            self.path = path
+        }
+        guard listen(descriptor, ListenSocket.backlog) == 0 else {
+            let failure = ListenSocket.systemFailure()
+            close(descriptor)
+            throw failure
+        }
+    }
+
+    deinit {
+        close(descriptor)
+        if let path { unsafe unlink(path) }
+    }
+
+    // MARK: TCP
+
+    private static func bind(
+        host: String?,
+        port: UInt16
+    ) throws(ListenFailure) -> (descriptor: Int32, address: SocketAddress) {
+        var failure = ListenFailure(error: "no address found")
+        for candidate in try addresses(host: host, port: port) {
+            do throws(ListenFailure) {
+                return try bind(candidate, acceptsBothFamilies: host == nil)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// All interfaces are IPv6's wildcard, which takes IPv4 too, or IPv4's on a machine without IPv6.
+    private static func addresses(host: String?, port: UInt16) throws(ListenFailure) -> [SocketAddress] {
+        guard let host else {
+            return ["::", "0.0.0.0"].compactMap { SocketAddress(literal: $0, port: port) }
+        }
+        if let literal = SocketAddress(literal: host, port: port) { return [literal] }
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_flags = AI_PASSIVE
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = unsafe getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0 else { throw ListenFailure(error: unsafe String(cString: gai_strerror(status))) }
+        defer { unsafe freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var entry = unsafe list
+        while let current = unsafe entry {
+            if let address = unsafe SocketAddress(copying: current.pointee.ai_addr) {
+                addresses.append(address)
+            }
+            unsafe entry = current.pointee.ai_next
+        }
+        return addresses
+    }
+
+    private static func bind(
+        _ address: SocketAddress,
+        acceptsBothFamilies: Bool
+    ) throws(ListenFailure) -> (descriptor: Int32, address: SocketAddress) {
+        let descriptor = try open(address.isIPv6 ? AF_INET6 : AF_INET)
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.isIPv6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, acceptsBothFamilies ? 0 : 1) }
+        let status = unsafe address.withSocketAddress { pointer, length in
+            unsafe Glibc.bind(descriptor, pointer, length)
+        }
+        guard status == 0, let bound = localAddress(of: descriptor) else {
+            let failure = systemFailure()
+            close(descriptor)
+            throw failure
+        }
+        return (descriptor, bound)
+    }
+
+    private static func localAddress(of descriptor: Int32) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                guard unsafe getsockname(descriptor, name, &length) == 0 else { return nil }
+                return unsafe SocketAddress(copying: name)
+            }
+        }
+    }
+
+    // MARK: Unix
+
+    private static func bind(path: String) throws(ListenFailure) -> Int32 {
+        if isStale(path) { unsafe unlink(path) }
+        let descriptor = try open(AF_UNIX)
+        let status = unsafe withUnixAddress(path) { unsafe Glibc.bind(descriptor, $0, $1) }
+        guard status == 0 else {
+            let failure = systemFailure()
+            close(descriptor)
+            throw failure
+        }
+        return descriptor
+    }
+
+    /// Whether `path` is a socket on which nobody listens.
+    private static func isStale(_ path: String) -> Bool {
+        guard let probe = try? open(AF_UNIX) else { return false }
+        defer { close(probe) }
+        return unsafe withUnixAddress(path) { unsafe connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+
+    // MARK: System calls
+
+    private static func open(_ family: Int32) throws(ListenFailure) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(family, kind, 0)
+        guard descriptor >= 0 else { throw systemFailure() }
+        return descriptor
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func systemFailure() -> ListenFailure {
+        ListenFailure(error: unsafe String(cString: strerror(errno)))
+    }
+}
+
+/// Lends the address of the unix socket at `path`, which must fit (see `ListenAddress`).
+func withUnixAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result
+{
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+        unsafe field.copyBytes(from: path.utf8.prefix(field.count - 1))
+    }
+    return unsafe withUnsafePointer(to: address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            unsafe body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+}

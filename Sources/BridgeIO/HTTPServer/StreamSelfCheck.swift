@@ -1,0 +1,140 @@
+internal import BridgeCore
+internal import CUV
+internal import Glibc
+
+/// Proves at start-up, through the real daemon, that streams can be delivered directly.
+///
+/// Writing on the socket of a suspended connection goes beyond what libmicrohttpd's manual promises. So a
+/// client of our own asks for a stream and must get, byte for byte, a chunked head, what was written after the
+/// connection was suspended, and the end.
+final class StreamSelfCheck {
+    /// What the client asks for; nobody else can know it.
+    let target: [UInt8]
+
+    private static let chunk = [UInt8]("5\r\nhello\r\n".utf8)
+    private static let patience = Duration.seconds(2)
+
+    private let client: Int32
+    private var channel: (any StreamChannel)?
+    private var received: [UInt8] = []
+    private var isOver = false
+
+    /// Connects to the daemon and sends the request; nil if that is not possible.
+    init?(_ address: ListenAddress) {
+        var random = SystemRandomNumberGenerator()
+        target = [UInt8]("/self-check-\(random.next())".utf8)
+        guard let client = StreamSelfCheck.connect(to: address) else { return nil }
+        self.client = client
+        let request = [UInt8]("GET ".utf8) + target + [UInt8](" HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        guard write(request, to: client) else {
+            close(client)
+            return nil
+        }
+    }
+
+    deinit { close(client) }
+
+    /// The answer to the client's request.
+    var answer: HTTPAnswer {
+        .stream(fields: []) { [weak self] channel in self?.channel = channel }
+    }
+
+    /// Drives the daemon by `run` until the check is through.
+    ///
+    /// - Returns: whether streams can be delivered directly.
+    func passes(clock: () -> Instant, run: () -> Void) -> Bool {
+        let deadline = clock() + StreamSelfCheck.patience
+        func runs(until isDone: () -> Bool) -> Bool {
+            while clock() < deadline {
+                run()
+                receive()
+                if isDone() { return true }
+                awaitInput()
+            }
+            return false
+        }
+        guard runs(until: { headLength != nil && channel != nil }), let channel, let headLength,
+            write(StreamSelfCheck.chunk, to: channel.descriptor)
+        else { return false }
+        let head = String(decoding: received[..<headLength], as: UTF8.self).lowercased()
+        guard head.hasPrefix("http/1.1 200 "), head.contains("\r\ntransfer-encoding: chunked\r\n"),
+            runs(until: { received.count == headLength + StreamSelfCheck.chunk.count }),
+            write(BodyFraming.chunked.end, to: channel.descriptor)
+        else { return false }
+        channel.end()
+        return runs(until: { isOver })
+            && Array(received[headLength...]) == StreamSelfCheck.chunk + BodyFraming.chunked.end
+    }
+
+    private var headLength: Int? {
+        let end = [UInt8]("\r\n\r\n".utf8)
+        for start in received.indices.dropLast(3) where received[start...].starts(with: end) {
+            return start + end.count
+        }
+        return nil
+    }
+
+    private func receive() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else {
+                isOver = isOver || count == 0
+                return
+            }
+            received.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    /// The daemon's side is ready within moments; a pause keeps the wait from burning the processor.
+    private func awaitInput() {
+        var client = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&client, 1, 1)
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    private static func connect(to address: ListenAddress) -> Int32? {
+        switch address {
+        case .unix(let path):
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            return connected(
+                descriptor,
+                unsafe withUnixAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
+            )
+        case .tcp(let host, let port):
+            guard let target = SocketAddress(literal: host ?? "127.0.0.1", port: port) else { return nil }
+            let family = target.isIPv6 ? AF_INET6 : AF_INET
+            let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let status = unsafe target.withSocketAddress { unsafe Glibc.connect(descriptor, $0, $1) }
+            return connected(descriptor, status)
+        }
+    }
+
+    private static func connected(_ descriptor: Int32, _ status: Int32) -> Int32? {
+        guard descriptor >= 0 else { return nil }
+        guard status == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}
+
+extension HTTPServer {
+    /// Checks that streams can be delivered directly; if not, they are pulled from now on.
+    ///
+    /// To be called before the loop runs.
+    ///
+    /// - Returns: whether they can.
+    package func checkStreams() -> Bool {
+        selfCheck = StreamSelfCheck(address)
+        let passes = selfCheck?.passes(clock: { loop.now }, run: run) ?? false
+        selfCheck = nil
+        run()
+        if !passes { delivery = .pulled }
+        return passes
+    }
+}

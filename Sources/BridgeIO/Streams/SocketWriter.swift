@@ -1,0 +1,54 @@
+internal import Glibc
+
+/// Writing on the sockets of subscribers, which libmicrohttpd owns.
+enum SocketWriter {
+    /// What became of a write.
+    enum Outcome: Equatable {
+        /// The kernel took so many bytes, maybe fewer than offered.
+        case written(Int)
+        /// The kernel takes nothing now.
+        case blocked
+        /// The peer is gone.
+        case gone
+    }
+
+    /// What a reader that stalls may make the kernel hold.
+    private static let sendBufferBytes: Int32 = 256 * 1024
+    /// How long written bytes may stay unacknowledged before the kernel gives the peer up.
+    private static let unacknowledgedMilliseconds: Int32 = 30_000
+
+    /// Bounds what a client that stalls or vanishes can hold; what the socket does not know is left out.
+    static func prepare(_ descriptor: Int32) {
+        set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unacknowledgedMilliseconds)
+    }
+
+    /// Offers `bytes` to the kernel in one system call.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
+        while true {
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+            let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
+            if count >= 0 { return .written(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .blocked
+            default: return .gone
+            }
+        }
+    }
+
+    /// Throws away what a client sent on a stream, where nothing is expected from it.
+    ///
+    /// - Returns: false if it closed its side.
+    static func discardInput(_ descriptor: Int32) -> Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { scrap in
+            let count = unsafe recv(descriptor, scrap.baseAddress, scrap.count, Int32(MSG_DONTWAIT))
+            return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+        }
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

@@ -1,0 +1,146 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import WebSocketProtocol
+
+extension Bridge: HTTPHandler {
+    func admit(_ head: RequestHead) -> Admission {
+        gate.admit(head, connections: Array(connections.keys))
+    }
+
+    func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
+        do throws(Problem) {
+            return try answer(request, body: body)
+        } catch {
+            return .response(HTTPResponse(error).adding(request.fields))
+        }
+    }
+
+    private func answer(_ request: AdmittedRequest, body: [UInt8]) throws(Problem) -> HTTPAnswer {
+        switch request.route {
+        case .health:
+            return .response(json(request) { $0.member("status", "ok") })
+        case .connectionList:
+            return .response(connectionList(request))
+        case .status(let name):
+            return .response(try status(of: name, request))
+        case .events(let name, let query):
+            return try events(of: name, query, request)
+        case .send(let name, let kind):
+            return .response(try send(try Message(kind, body: body), to: name, request))
+        case .connect(let name):
+            try connection(name).upstream.connect()
+            return .response(try status(of: name, request))
+        case .disconnect(let name):
+            let order = try DisconnectRequest(body: body)
+            try connection(name).upstream.disconnect(code: order.code, reason: order.reason)
+            return .response(try status(of: name, request))
+        }
+    }
+
+    // MARK: Resources
+
+    private func connection(_ name: String) throws(Problem) -> BridgedConnection {
+        guard let connection = connections[name] else { throw .notFound("there is no such connection") }
+        return connection
+    }
+
+    private func status(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {
+        let connection = try connection(name)
+        return json(request) { connection.writeStatus(to: &$0) }
+    }
+
+    private func connectionList(_ request: AdmittedRequest) -> HTTPResponse {
+        let covered = connections.filter { request.caller.covers(connection: $0.key) }
+        return json(request) { json in
+            json.member("connections") { json in
+                json.array { json in
+                    for (_, connection) in covered.sorted(by: { $0.key < $1.key }) {
+                        json.element { $0.object { connection.writeStatus(to: &$0) } }
+                    }
+                }
+            }
+        }
+    }
+
+    private func send(
+        _ message: Message,
+        to name: String,
+        _ request: AdmittedRequest
+    ) throws(Problem) -> HTTPResponse {
+        guard shutdown == nil else { throw .bridgeStopping }
+        let upstream = try connection(name).upstream
+        do throws(OutboxError) {
+            let id = try upstream.send(message)
+            return json(request, status: 202) { json in
+                json.member("id", id.description)
+                json.member("state", "queued")
+            }
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func events(
+        of name: String,
+        _ query: EventsQuery,
+        _ request: AdmittedRequest
+    ) throws(Problem) -> HTTPAnswer {
+        let connection = try connection(name)
+        guard shutdown == nil else { throw .bridgeStopping }
+        guard hub.subscriberCount < configuration.http.maxSubscribers else {
+            throw .tooManySubscribers(
+                limit: configuration.http.maxSubscribers,
+                retryAfter: configuration.http.retry
+            )
+        }
+        let fields = Bridge.streamFields + request.fields
+        guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
+        let filter = StreamFilter(connections: ConnectionSelection(connection.index), types: query.types)
+        return .stream(fields: fields) { [hub, loop] channel in
+            let now = loop.wallTime
+            hub.subscribe(
+                channel,
+                filter: filter,
+                start: query.position(at: now),
+                limit: query.limit,
+                opening: { encoder, bytes in
+                    guard query.types.contains(.status) else { return }
+                    encoder.appendStatus("snapshot", of: name, at: now, to: &bytes) {
+                        connection.writeStatus(to: &$0)
+                    }
+                }
+            )
+        }
+    }
+
+    private static let streamFields = [
+        HTTPField("Content-Type", "text/event-stream; charset=utf-8"),
+        HTTPField("Cache-Control", "no-store, no-transform"),
+        HTTPField("X-Accel-Buffering", "no"),
+        HTTPField("X-Content-Type-Options", "nosniff"),
+    ]
+
+    private func json(
+        _ request: AdmittedRequest,
+        status: Int = 200,
+        _ members: (inout JSONWriter) -> Void
+    ) -> HTTPResponse {
+        var json = JSONWriter()
+        json.object(members)
+        return HTTPResponse(status: status, json: json, fields: request.fields)
+    }
+}
+
+extension HTTPResponse {
+    fileprivate func adding(_ further: [HTTPField]) -> HTTPResponse {
+        var response = self
+        response.fields += further
+        return response
+    }
+
+    fileprivate func replacing(_ fields: [HTTPField]) -> HTTPResponse {
+        var response = self
+        response.fields = fields
+        return response
+    }
+}

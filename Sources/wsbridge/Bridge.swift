@@ -1,0 +1,72 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import WebSocketProtocol
+
+/// The whole bridge: connections on one side, HTTP on the other, the event hub between them.
+///
+/// Only here do the parts know one another.
+final class Bridge {
+    let configuration: BridgeConfiguration
+    let loop: Loop
+    let log: Log
+    let hub: EventHub
+    let gate: RequestGate
+    /// By name.
+    private(set) var connections: [String: BridgedConnection] = [:]
+    private(set) var server: HTTPServer?
+    var shutdown: Shutdown?
+
+    private let flushes: FlushRound
+    private var turnEnd: BeforeWaiting?
+
+    init(_ configuration: BridgeConfiguration, loop: Loop, log: Log) {
+        self.configuration = configuration
+        self.loop = loop
+        self.log = log
+        hub = EventHub(loop: loop, settings: configuration.http)
+        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        flushes = FlushRound(loop: loop)
+    }
+
+    /// Listens, dials, and from then on serves while the loop runs.
+    ///
+    /// - Throws: `ListenFailure` if the address cannot be had.
+    func start() throws(ListenFailure) {
+        let socket = try ListenSocket(configuration.http.listen)
+        let server = try HTTPServer(loop: loop, socket: socket, settings: configuration.http, handler: self)
+        self.server = server
+        if !server.checkStreams() {
+            log.warning(
+                "streams are slower than they could be: libmicrohttpd does not let them be written to"
+            )
+        }
+        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
+        for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
+            add(name, connection)
+        }
+        log.info("listening", ["address": .text(server.address.text)])
+        for connection in connections.values { connection.upstream.start() }
+    }
+
+    private func add(_ name: String, _ settings: ConnectionConfiguration) {
+        guard let index = hub.register(name, limits: configuration.history) else { return }
+        connections[name] = BridgedConnection(
+            name: name,
+            index: index,
+            configuration: settings,
+            hub: hub,
+            log: log,
+            flushes: flushes
+        )
+    }
+
+    /// Sends out what came in and what it brought about, until nothing is left to do but wait.
+    func endTurn() {
+        guard let server else { return }
+        repeat {
+            hub.deliver()
+            flushes.flush()
+        } while server.runIfNeeded()
+        server.prepareToWait()
+    }
+}

@@ -1,0 +1,53 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import WebSocketProtocol
+
+/// A managed connection with its place in the event log.
+struct BridgedConnection {
+    let index: ConnectionIndex
+    let upstream: ManagedConnection
+    private let hub: EventHub
+
+    init(
+        name: String,
+        index: ConnectionIndex,
+        configuration: ConnectionConfiguration,
+        hub: EventHub,
+        log: Log,
+        flushes: FlushRound
+    ) {
+        self.index = index
+        self.hub = hub
+        let loop = hub.loop
+        let url = configuration.url.redacted
+        upstream = ManagedConnection(
+            name: name,
+            target: UpstreamTarget(configuration),
+            settings: configuration.settings,
+            surroundings: ManagedConnection.Surroundings(
+                loop: loop,
+                flushes: flushes,
+                sink: ConnectionJournal(name: name, index: index, url: url, hub: hub, log: log),
+                epoch: hub.log.epoch.text,
+                wallClock: { loop.wallTime }
+            )
+        )
+    }
+
+    /// Writes the members of the status object (`GET .../status`).
+    func writeStatus(to json: inout JSONWriter) {
+        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) {
+            json in
+            hub.log.status(of: index).writeMembers(to: &json)
+        }
+    }
+}
+
+extension UpstreamTarget {
+    /// What the configuration of a connection says about dialling it.
+    init(_ configuration: ConnectionConfiguration) {
+        var terms = ClientHandshake.Terms(url: configuration.url)
+        terms.compression = configuration.compression ? DeflateOffer() : nil
+        self.init(terms: terms, maximumMessageBytes: configuration.maxMessageBytes)
+    }
+}

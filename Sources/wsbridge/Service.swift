@@ -1,0 +1,56 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import Glibc
+
+/// The process while it serves: a loop, a bridge, and the signals that end it.
+final class Service {
+    let loop = Loop()
+    private let log: Log
+    private let bridge: Bridge
+    private var signals: [SignalWatcher] = []
+
+    init(_ configuration: BridgeConfiguration) {
+        Machine.raiseDescriptorLimit()
+        log = Log(settings: configuration.log, wallTime: { [loop] in loop.wallTime })
+        bridge = Bridge(configuration, loop: loop, log: log)
+    }
+
+    /// Serves until a signal ends it; `onListening` gets the real address.
+    func run(onListening: (ListenAddress) -> Void = { _ in }) -> ExitCode {
+        watchSignals()
+        do throws(ListenFailure) {
+            try bridge.start()
+        } catch {
+            let address = bridge.configuration.http.listen.text
+            log.error("cannot listen", ["address": .text(address), "error": .text(error.error)])
+            return .cannotBind
+        }
+        if let server = bridge.server { onListening(server.address) }
+        loop.run()
+        bridge.server?.stop()
+        log.info("stopped")
+        return .clean
+    }
+
+    private func watchSignals() {
+        for number in [SIGTERM, SIGINT] {
+            signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
+        }
+        signals.append(
+            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in
+                log.info("nothing to reload: there is no configuration file")
+            }
+        )
+    }
+
+    private func stop(by signal: Int32) {
+        guard bridge.shutdown == nil else {
+            // As a shell reports a process that the signal ended.
+            Machine.exitNow(128 + signal)
+        }
+        log.info("stopping", ["signal": .text(signal == SIGTERM ? "SIGTERM" : "SIGINT")])
+        let shutdown = Shutdown(bridge) { [unowned self] in loop.stop() }
+        bridge.shutdown = shutdown
+        shutdown.begin()
+    }
+}

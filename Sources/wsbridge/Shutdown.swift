@@ -1,0 +1,49 @@
+internal import BridgeCore
+internal import BridgeIO
+
+/// Ends the bridge in order, within a limit: upstreams first, so that subscribers see them close, then streams.
+final class Shutdown {
+    private let bridge: Bridge
+    private let onFinished: () -> Void
+    private var openUpstreams: Int
+    private var deadline: LoopTimer?
+    private var streamsEnd: BeforeWaiting?
+
+    init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
+        self.bridge = bridge
+        self.onFinished = onFinished
+        openUpstreams = bridge.connections.count
+    }
+
+    func begin() {
+        bridge.server?.stopAccepting()
+        let limit = bridge.configuration.http.shutdownTimeout
+        deadline = bridge.loop.startTimer(after: limit) { [unowned self] in
+            bridge.log.warning("stopped before everything was written: the shutdown timeout is over")
+            finish()
+        }
+        guard !bridge.connections.isEmpty else { return endStreams() }
+        for connection in bridge.connections.values {
+            connection.upstream.stop { [unowned self] in
+                openUpstreams -= 1
+                if openUpstreams == 0 { endStreams() }
+            }
+        }
+    }
+
+    private func endStreams() {
+        bridge.hub.endAll()
+        // Nearly always all are over by now; a client that is slow to read may still take its last bytes.
+        streamsEnd = BeforeWaiting(loop: bridge.loop) { [unowned self] in
+            if bridge.hub.subscriberCount == 0 { finish() }
+        }
+    }
+
+    private func finish() {
+        streamsEnd = nil
+        deadline = nil
+        bridge.hub.dropAll()
+        bridge.endTurn()
+        onFinished()
+    }
+}

@@ -1,0 +1,168 @@
+import BridgeCore
+import BridgeIO
+import WebSocketProtocol
+
+/// An HTTP server with an event hub behind it, on a loop that a test runs.
+@MainActor final class TestService: HTTPHandler {
+    let loop = Loop()
+    let hub: EventHub
+    let connection: ConnectionIndex
+    private(set) var server: HTTPServer?
+    /// Bodies of requests to other paths than `/events`.
+    private(set) var bodies: [[UInt8]] = []
+    private let gate: RequestGate
+    private var turnEnd: BeforeWaiting?
+
+    init(_ settings: HTTPSettings = HTTPSettings(), history: HistoryLimits = HistoryLimits()) throws {
+        var settings = settings
+        if settings.listen == HTTPSettings().listen { settings.listen = .tcp(host: "127.0.0.1", port: 0) }
+        hub = EventHub(loop: loop, settings: settings)
+        connection = try unwrap(hub.register("default", limits: history))
+        gate = RequestGate(settings, ownNames: [])
+        let socket = try ListenSocket(settings.listen)
+        server = try HTTPServer(loop: loop, socket: socket, settings: settings, handler: self)
+        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
+    }
+
+    func endTurn() {
+        guard let server else { return }
+        repeat { hub.deliver() } while server.runIfNeeded()
+        server.prepareToWait()
+    }
+
+    /// Publishes a text message.
+    func publish(_ text: String) {
+        hub.append(.message(Message(.text, Array(text.utf8))), of: connection)
+    }
+
+    func admit(_ head: RequestHead) -> Admission {
+        gate.admit(head, connections: ["default"])
+    }
+
+    func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
+        guard case .events(_, let query) = request.route else {
+            bodies.append(body)
+            return .response(HTTPResponse(status: 200))
+        }
+        return .stream(fields: [HTTPField("Content-Type", "text/event-stream")]) { [self] channel in
+            hub.subscribe(
+                channel,
+                filter: StreamFilter(connections: ConnectionSelection(connection), types: query.types),
+                start: query.position(at: loop.wallTime),
+                limit: query.limit,
+                opening: { _, _ in }
+            )
+        }
+    }
+
+    /// Runs the loop until something calls `loop.stop()`, then ends the server.
+    func run() {
+        loop.run()
+    }
+
+    func stop() {
+        hub.dropAll()
+        endTurn()
+        server?.stop()
+        server = nil
+    }
+
+    /// A client that has sent `request` and collects what comes.
+    func client(_ request: String) throws -> TestClient {
+        guard case .tcp(let host?, let port) = server?.address else { throw Missing() }
+        return TestClient(loop: loop, address: try unwrap(SocketAddress(literal: host, port: port)), request)
+    }
+}
+
+struct Missing: Error {}
+
+func unwrap<Value>(_ value: Value?) throws -> Value {
+    guard let value else { throw Missing() }
+    return value
+}
+
+/// A client on the same loop as the service.
+@MainActor final class TestClient {
+    private(set) var received: [UInt8] = []
+    private(set) var hasEnded = false
+    /// Called whenever something came or the connection ended.
+    var onChange: () -> Void = {}
+    private var stream: TCPStream?
+
+    init(loop: Loop, address: SocketAddress, _ request: String) {
+        let stream = TCPStream(loop: loop)
+        self.stream = stream
+        stream.onReceive = { [unowned self] bytes in
+            received += bytes.copied()
+            onChange()
+        }
+        stream.onEnd = { [unowned self] _ in
+            hasEnded = true
+            onChange()
+        }
+        stream.connect(to: address) { [unowned stream] _ in
+            stream.startReading()
+            _ = stream.write(Array(request.utf8))
+        }
+    }
+
+    var text: String { String(decoding: received, as: UTF8.self) }
+
+    func send(_ text: String) { _ = stream?.write(Array(text.utf8)) }
+    func pause() { stream?.stopReading() }
+    func resume() { stream?.startReading() }
+    func leave() { stream = nil }
+
+    /// The body, its chunks joined if it has any; nil before the head is there.
+    var body: String? { bodyBytes.map { String(decoding: $0, as: UTF8.self) } }
+
+    private var bodyBytes: [UInt8]? {
+        guard let end = received.firstRange(of: [13, 10, 13, 10]) else { return nil }
+        let head = String(decoding: received[..<end.lowerBound], as: UTF8.self).lowercased()
+        let body = received[end.upperBound...]
+        return head.contains("transfer-encoding: chunked") ? TestClient.unchunked(body) : Array(body)
+    }
+
+    /// Whether the last chunk came.
+    var isComplete: Bool { text.hasSuffix("0\r\n\r\n") }
+
+    /// Whether the last thing that came is this message, which has one line.
+    func endsWith(message: String) -> Bool {
+        let end = Array("data: \(message)\n\n".utf8)
+        return received.hasSuffix(end) || received.hasSuffix(end + [13, 10])
+    }
+
+    /// The values of all `data:` lines.
+    var data: [String] {
+        (bodyBytes ?? []).split(separator: 10).filter { $0.starts(with: "data: ".utf8) }
+            .map { String(decoding: $0.dropFirst(6), as: UTF8.self) }
+    }
+
+    private static func unchunked(_ body: ArraySlice<UInt8>) -> [UInt8] {
+        var rest = body
+        var joined: [UInt8] = []
+        while let line = rest.firstIndex(of: 13) {
+            let digits = String(decoding: rest[..<line], as: UTF8.self)
+            let start = line + 2
+            guard let size = Int(digits, radix: 16), size > 0, rest.endIndex >= start + size else { break }
+            joined += rest[start..<(start + size)]
+            rest = rest[min(rest.endIndex, start + size + 2)...]
+        }
+        return joined
+    }
+}
+
+extension Span<UInt8> {
+    func copied() -> [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ bytes: [UInt8]) -> Bool { suffix(bytes.count).elementsEqual(bytes) }
+
+    /// The first place where `wanted` stands.
+    fileprivate func firstRange(of wanted: [UInt8]) -> Range<Int>? {
+        indices.first { self[$0] == wanted[0] && self[$0...].starts(with: wanted) }.map {
+            $0..<($0 + wanted.count)
+        }
+    }
+}
