@@ -148,19 +148,25 @@ extension ConnectionMachine {
 
     /// What the heartbeats say, while the connection is open.
     package var pulse: Pulse? {
-        guard case .open(let session) = state else { return nil }
-        return session.heartbeat.pulse
+        switch state {
+        case .open(let session): session.heartbeat.pulse
+        case .idle, .connecting, .closing, .waiting, .closed, .failed, .stopped: nil
+        }
     }
 
     /// What the handshake of the open connection agreed on.
     package var agreement: (subprotocol: String?, compression: Bool)? {
-        guard case .open(let session) = state else { return nil }
-        return (session.subprotocol, session.compression)
+        switch state {
+        case .open(let session): (session.subprotocol, session.compression)
+        case .idle, .connecting, .closing, .waiting, .closed, .failed, .stopped: nil
+        }
     }
 
     /// When the next dial is due, while one is scheduled.
     package var nextAttemptAt: Instant? {
-        guard case .waiting(let pause) = state else { return nil }
-        return pause.until
+        switch state {
+        case .waiting(let pause): pause.until
+        case .idle, .connecting, .open, .closing, .closed, .failed, .stopped: nil
+        }
     }
 }

@@ -91,7 +91,7 @@ struct Heartbeat: Sendable {
 
     private mutating func miss(ping: Bool) -> Verdict {
         pulse.misses += 1
-        let isLost = pulse.misses >= max(settings.missLimit, 1)
+        let isLost = pulse.misses >= settings.missLimit
         return Verdict(missed: pulse.misses, isLost: isLost, ping: ping && !isLost ? makePing() : nil)
     }
 

@@ -100,4 +100,13 @@ import WebSocketProtocol
         #expect(actions.drops == 1)
         #expect(actions.records == [.closed(code: 1006, reason: "", clean: false, by: .user)])
     }
+
+    @Test func `only the first close frame of a peer counts`() throws {
+        var world = try ConnectionWorld.open()
+        try world.socket(.closeFrame(code: 4001, reason: "first"))
+        let second = try world.socket(.closeFrame(code: 4002, reason: "second"))
+        let actions = try world.socket(.ended(error: nil))
+        #expect(second.isEmpty)
+        #expect(actions.records.first == .closed(code: 4001, reason: "first", clean: true, by: .server))
+    }
 }

@@ -133,10 +133,14 @@ import WebSocketProtocol
             }
         }
 
-        /// However the peer behaves, the process can end.
+        /// However the peer behaves, the process can end, and nothing follows.
         mutating func stop() throws {
             try tell(.stopRequested)
-            while !world.isFinished, world.nextTimer != nil { try fireNextTimer() }
+            for _ in 0..<3 { try tell(request) }
+            // One wait for the peer at most.
+            try fireNextTimer()
+            guard world.isFinished else { return }
+            for _ in 0..<10 { try step() }
         }
     }
 

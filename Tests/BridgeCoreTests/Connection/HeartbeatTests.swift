@@ -51,40 +51,20 @@ import Testing
         #expect(payloads.count == 4)
     }
 
-    @Test func `a pong with the payload gives the round trip from when the ping was written`() throws {
-        var world = try ConnectionWorld.open()
-        let payload = try #require(try world.advance(Self.interval).pings.first)
-        try world.advance(.seconds(3))
-        try world.writePing()
-        try world.advance(.milliseconds(40))
-        try world.socket(.pong(payload))
-        #expect(world.machine.pulse?.roundTrip == .milliseconds(40))
-        #expect(world.machine.pulse?.lastAnswer == world.now)
-    }
-
-    @Test(arguments: [[], [1], Array(repeating: 0, count: 8)] as [[UInt8]])
-    func `a pong for no ping of ours gives no round trip`(payload: [UInt8]) throws {
-        var world = try ConnectionWorld.open()
-        _ = try world.beat(Self.interval)
-        try world.socket(.pong(payload))
-        #expect(world.machine.pulse?.roundTrip == nil)
-        #expect(world.machine.pulse?.lastAnswer == nil)
-    }
-
-    @Test func `a pong for an older ping counts from that one`() throws {
-        var world = try ConnectionWorld.open { $0.heartbeat.missLimit = 3 }
-        let first = try world.beat(Self.interval)
-        _ = try world.beat(Self.interval)
-        try world.socket(.pong(first))
-        #expect(world.machine.pulse?.roundTrip == Self.interval)
-    }
-
     @Test func `silence for one interval is a miss, and the next ping goes out with it`() throws {
         var world = try ConnectionWorld.open()
         _ = try world.beat(Self.interval)
         let actions = try world.advance(Self.interval)
         #expect(actions.records == [.heartbeatMissed(misses: 1)])
         #expect(actions.pings.count == 1)
+    }
+
+    @Test(arguments: [0, 1])
+    func `one miss is the least that loses a connection`(limit: Int) throws {
+        var world = try ConnectionWorld.open { $0.heartbeat.missLimit = limit }
+        _ = try world.beat(Self.interval)
+        let actions = try world.advance(Self.interval)
+        #expect(actions.records.prefix(2) == [.heartbeatMissed(misses: 1), .heartbeatLost])
     }
 
     @Test func `the last miss allowed loses the connection`() throws {
@@ -164,6 +144,15 @@ import Testing
         #expect(actions.records == [.heartbeatMissed(misses: 1)])
     }
 
+    @Test func `a peer that speaks while an upload is stuck is alive`() throws {
+        var world = try ConnectionWorld.open()
+        try world.advance(Self.interval)
+        try world.socket(.text("life"))
+        let actions = try world.advance(Self.interval)
+        #expect(actions.records.isEmpty)
+        #expect(actions.pings.isEmpty)
+    }
+
     @Test func `an upload that does not move is as good as silence`() throws {
         var world = try ConnectionWorld.open()
         try world.advance(Self.interval)
@@ -184,6 +173,23 @@ import Testing
         #expect(actions.records.filter { $0 == .heartbeatLost }.isEmpty)
         #expect(actions.pings.count == 1)
         #expect(world.machine.standing == .open)
+    }
+
+    @Test func `after a suspension an upload in front of the ping is not counted as stuck`() throws {
+        var world = try ConnectionWorld.open { $0.heartbeat.missLimit = 1 }
+        try world.advance(Self.interval)
+        world.suspend(.seconds(3600))
+        let actions = try world.advance(.zero)
+        #expect(actions.records.isEmpty)
+        #expect(actions.pings.isEmpty)
+    }
+
+    @Test func `a timer that is only a little late counts`() throws {
+        var world = try ConnectionWorld.open()
+        _ = try world.beat(Self.interval)
+        world.suspend(Self.interval + .milliseconds(900))
+        let actions = try world.advance(.zero)
+        #expect(actions.records == [.heartbeatMissed(misses: 1)])
     }
 
     @Test func `a peer that stays silent after a suspension is lost all the same`() throws {

@@ -178,6 +178,21 @@ import Testing
         #expect(world.isFinished)
     }
 
+    @Test(
+        arguments: [
+            .connectRequested, .disconnectRequested(code: 1000, reason: ""), .reconnectRequested,
+            .stopRequested,
+        ] as [ConnectionMachine.Event]
+    )
+    func `nothing keeps a connection that is to stop from its end`(request: ConnectionMachine.Event) throws {
+        var world = try world(.open)
+        try world.tell(.stopRequested)
+        let actions = try world.tell(request)
+        let end = try world.socket(.ended(error: nil))
+        #expect(actions.isEmpty)
+        #expect(end.last == .finished)
+    }
+
     @Test func `after the end nothing has any effect`() throws {
         var world = try world(.idle)
         try world.tell(.stopRequested)

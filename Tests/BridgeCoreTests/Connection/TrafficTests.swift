@@ -41,4 +41,15 @@ import WebSocketProtocol
             try world.tell(.frameWritten(SocketID(1), .pong))
         }
     }
+
+    @Test func `a flood that goes on while pongs are stuck gets one pong for each that was written`() throws {
+        var world = try ConnectionWorld.open()
+        for _ in 0..<100 { try world.socket(.ping([0])) }
+        let afterOne = try world.tell(.frameWritten(SocketID(1), .pong))
+        let more = try (1...100).flatMap { try world.socket(.ping([UInt8($0)])).pongs }
+        let afterTwo = try world.tell(.frameWritten(SocketID(1), .pong))
+        #expect(afterOne.pongs == [[0]])
+        #expect(more.isEmpty)
+        #expect(afterTwo.pongs == [[100]])
+    }
 }
