@@ -4,14 +4,15 @@ internal import Glibc
 
 /// The process while it serves: a loop, a bridge, and the signals that end it.
 final class Service {
-    let loop = Loop()
+    private let loop: Loop
     private let log: Log
     private let bridge: Bridge
     private var signals: [SignalWatcher] = []
 
-    init(_ configuration: BridgeConfiguration) {
+    init(_ configuration: BridgeConfiguration, loop: Loop) {
+        self.loop = loop
         Machine.raiseDescriptorLimit()
-        log = Log(settings: configuration.log, wallTime: { [loop] in loop.wallTime })
+        log = Log(settings: configuration.log, wallTime: { loop.wallTime })
         bridge = Bridge(configuration, loop: loop, log: log)
     }
 

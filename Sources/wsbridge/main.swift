@@ -24,8 +24,8 @@ do throws(StartError) {
         Machine.say(text)
         return .clean
     case .serve(let configuration):
-        return Service(configuration).run()
-    case .demo:
-        return .clean
+        return Service(configuration, loop: Loop()).run()
+    case .demo(let configuration):
+        return runDemo(configuration)
     }
 }

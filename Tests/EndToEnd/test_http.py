@@ -40,9 +40,6 @@ def test_healthz_answers_200_while_the_upstream_is_away(start_upstream, start_br
         "//messages",
         "/v1",
         "/v1/connections/default/nothing",
-        "/v1/connections/other/status",
-        "/v1/connections/other/messages",
-        "/v1/connections//status",
         "/..%2fetc/passwd",
         "/" + "long" * 1000,
     ],
@@ -50,6 +47,21 @@ def test_healthz_answers_200_while_the_upstream_is_away(start_upstream, start_br
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_not_found(bridge: Bridge, method: str, path: str) -> None:
+    assert_problem(bridge.request(method, path), 404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/connections/other"),
+        ("GET", "/v1/connections/other/status"),
+        ("GET", "/v1/connections//status"),
+        ("GET", "/v1/connections/other/events"),
+        ("POST", "/v1/connections/other/messages"),
+        ("POST", "/v1/connections/other/connect"),
+    ],
+)
+def test_an_unknown_connection_is_not_found(bridge: Bridge, method: str, path: str) -> None:
     assert_problem(bridge.request(method, path), 404, "not-found")
 
 

@@ -68,9 +68,9 @@ def test_path_and_query_reach_the_upstream_verbatim(
 
 def test_userinfo_becomes_basic_authorization(start_upstream, start_bridge) -> None:
     upstream = start_upstream()
-    start_bridge(upstream.url.replace("ws://", "ws://us%3Aer:p%40ss@"))
+    start_bridge(upstream.url.replace("ws://", "ws://us%20er:p%40ss@"))
     scheme, credentials = upstream.peer().request.headers["Authorization"].split(" ")
-    assert (scheme, base64.b64decode(credentials)) == ("Basic", b"us:er:p@ss")
+    assert (scheme, base64.b64decode(credentials)) == ("Basic", b"us er:p@ss")
 
 
 @pytest.mark.parametrize("scheme", ["ws", "WS", "http", "Http"])

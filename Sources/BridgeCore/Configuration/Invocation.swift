@@ -50,7 +50,9 @@ package enum Invocation: Equatable, Sendable {
     private static func requirePlain(_ arguments: CommandArguments, operands: Int) throws(StartError) {
         var complaints = arguments.complaints
         if arguments.operands.count > operands { complaints.append(.init(nil, "too many arguments", .usage)) }
-        if !arguments.flags.isEmpty { complaints.append(.init(nil, "this command has no flags", .usage)) }
+        for flag in arguments.flags.keys.map(\.flag).sorted() {
+            complaints.append(.init(flag, "this command has no flags", .usage))
+        }
         guard complaints.isEmpty else { throw StartError(complaints) }
     }
 }

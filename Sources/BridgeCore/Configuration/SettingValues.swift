@@ -4,8 +4,8 @@ import WebSocketProtocol
 extension Bool {
     init(text: String) throws(MalformedValue) {
         switch text {
-        case "true": self = true
-        case "false": self = false
+        case "true", "1": self = true
+        case "false", "0": self = false
         default: throw MalformedValue("true or false")
         }
     }

@@ -7,6 +7,8 @@ nonisolated final class Exchange {
     private enum Progress {
         case waitingForHead
         case receiving(RequestHead, AdmittedRequest)
+        /// The answer waits until so many bytes at most have been thrown away.
+        case discarding(RequestHead, HTTPResponse, patience: Int)
         case answered
     }
 
@@ -29,8 +31,12 @@ nonisolated final class Exchange {
     @MainActor func received(_ head: RequestHead, handler: any HTTPHandler) -> Step {
         switch handler.admit(head) {
         case .answer(let response):
-            progress = .answered
-            return .answer(.response(response), head)
+            guard Exchange.waits(response, for: head) else {
+                progress = .answered
+                return .answer(.response(response), head)
+            }
+            progress = .discarding(head, response, patience: Exchange.discardedBytes)
+            return .proceed
         case .serve(let request):
             progress = .receiving(head, request)
             return .proceed
@@ -39,6 +45,10 @@ nonisolated final class Exchange {
 
     /// Some of the body is there.
     func received(_ chunk: UnsafeRawBufferPointer) -> Step {
+        if case .discarding(let head, let response, let patience) = progress {
+            progress = .discarding(head, response, patience: patience - chunk.count)
+            return chunk.count > patience ? .closeConnection : .proceed
+        }
         guard case .receiving(let head, var request) = progress else { return .proceed }
         // Out of the way while it grows, so that it is not copied.
         progress = .answered
@@ -52,6 +62,10 @@ nonisolated final class Exchange {
 
     /// All of the body is there.
     @MainActor func completed(handler: any HTTPHandler) -> Step {
+        if case .discarding(let head, let response, _) = progress {
+            progress = .answered
+            return .answer(.response(response), head)
+        }
         guard case .receiving(let head, let request) = progress else { return .proceed }
         progress = .answered
         do throws(Problem) {
@@ -67,7 +81,17 @@ nonisolated final class Exchange {
     var isWaitingForHead: Bool {
         switch progress {
         case .waitingForHead: true
-        case .receiving, .answered: false
+        case .receiving, .discarding, .answered: false
         }
+    }
+
+    /// What of a refused request's body is read, so that its connection can be kept.
+    private static let discardedBytes = 1 << 20
+
+    /// Whether to answer only after the body, since libmicrohttpd closes a connection that is answered before.
+    private static func waits(_ response: HTTPResponse, for head: RequestHead) -> Bool {
+        guard !response.closesConnection, head.value(of: "expect") == nil else { return false }
+        guard let length = head.value(of: "content-length") else { return true }
+        return Int(length).map { $0 <= discardedBytes } ?? false
     }
 }

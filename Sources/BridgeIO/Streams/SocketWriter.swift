@@ -1,3 +1,4 @@
+internal import CUV
 internal import Glibc
 
 /// Writing on the sockets of subscribers, which libmicrohttpd owns.

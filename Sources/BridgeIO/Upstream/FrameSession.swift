@@ -2,8 +2,8 @@ internal import WebSocketProtocol
 
 /// The codec of one open connection, both ways, with the frames that are encoded and not yet written.
 final class FrameSession {
-    /// A buffer that grew beyond this for a large message is given back.
-    private static let keptBytes = 64 * 1024
+    /// A buffer up to this size is always kept, one beyond the other is always given back.
+    private static let keptBytes = 16 * 1024...1024 * 1024
 
     var decoder: FrameDecoder
     private var encoder: FrameEncoder
@@ -43,8 +43,13 @@ final class FrameSession {
     }
 
     /// Forgets the output, which was handed on.
+    ///
+    /// A large buffer is kept while it is being filled, and given back at the first small flush, such as a
+    /// heartbeat's.
     func clearOutput() {
-        output.removeAll(keepingCapacity: output.capacity <= FrameSession.keptBytes)
+        let capacity = output.capacity
+        let isFilled = output.count >= capacity / 4 && capacity <= FrameSession.keptBytes.upperBound
+        output.removeAll(keepingCapacity: isFilled || capacity <= FrameSession.keptBytes.lowerBound)
     }
 
     private func nextFrame() -> UInt64 {

@@ -24,9 +24,10 @@ final class UpstreamTransport {
 
     /// Begins to read, and to shake hands over TLS.
     func start() {
-        stream.onReceive = { [weak self] in self?.received($0) }
-        stream.onEnd = { [weak self] in self?.streamEnded($0) }
-        stream.onDrain = { [weak self] in self?.onDrain() }
+        // Unowned: the stream is ours alone and calls nothing once it is let go of.
+        stream.onReceive = { [unowned self] in received($0) }
+        stream.onEnd = { [unowned self] in streamEnded($0) }
+        stream.onDrain = { [unowned self] in drained() }
         stream.startReading()
         if tls == nil { onReady() } else { secure() }
     }
@@ -97,6 +98,10 @@ final class UpstreamTransport {
     private func writeTLSOutput() {
         guard let output = tls?.takeOutput(), !output.isEmpty else { return }
         _ = stream.write(output)
+    }
+
+    private func drained() {
+        if !isOver { onDrain() }
     }
 
     private func streamEnded(_ error: String?) {

@@ -104,8 +104,7 @@ package struct FrameDecoder {
         let chunk = input.extracting(offset..<(offset + count))
         if let key = head.key {
             var plain: [UInt8] = []
-            plain.append(copying: chunk)
-            key.rotated(by: head.length - remaining).apply(to: &plain)
+            key.rotated(by: head.length - remaining).append(chunk, to: &plain)
             try take(plain.span, of: head)
         } else {
             try take(chunk, of: head)

@@ -73,9 +73,7 @@ package struct FrameEncoder {
         for shift in stride(from: UInt32(0), to: 32, by: 8) {
             output.append(UInt8(truncatingIfNeeded: key.bits >> shift))
         }
-        let start = output.count
-        output.append(contentsOf: payload)
-        key.apply(to: &output, from: start)
+        key.append(payload.span, to: &output)
     }
 
     /// §5.2: seven bits, or 126 and two bytes, or 127 and eight.

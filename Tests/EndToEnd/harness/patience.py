@@ -9,8 +9,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Seconds after which something that must happen counts as missing.
-PATIENCE = float(os.environ.get("WSBRIDGE_TEST_PATIENCE", "20"))
+#: Seconds after which something that must happen counts as missing; more than the bridge's own longest
+#: limit on the way, the 30 s within which a request must arrive.
+PATIENCE = float(os.environ.get("WSBRIDGE_TEST_PATIENCE", "45"))
 
 #: Seconds between two questions, where the product announces nothing that could be awaited instead.
 _PAUSE = 0.01
