@@ -1,5 +1,5 @@
 # The front door: each target is a script in scripts/. `make help` lists them.
-.PHONY: help run build test lint format conformance fuzz image-test clean
+.PHONY: help run build test lint format conformance fuzz image-test bench clean
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -29,6 +29,10 @@ fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
 
 image-test: ## build the image from the Dockerfile and try it out (root; no Docker engine needed)
 	@exec scripts/image-test
+
+export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
+bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 15 minutes)
+	@exec scripts/bench
 
 clean: ## remove everything that was built or installed into this folder
 	@rm -rf .build .venv .cache reports
