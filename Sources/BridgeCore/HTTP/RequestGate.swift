@@ -95,7 +95,8 @@ package struct RequestGate: Sendable {
             let allow = (try? Endpoint(path: target.path, files: files))?.resource.allow ?? everything
             return HTTPResponse(status: 204, fields: fields + origin.preflightFields(allow: allow))
         }
-        let allow = target.isAsterisk ? everything : try Endpoint(path: target.path, files: files).resource.allow
+        let allow =
+            target.isAsterisk ? everything : try Endpoint(path: target.path, files: files).resource.allow
         return HTTPResponse(status: 204, fields: fields + [HTTPField("Allow", allow)])
     }
 }

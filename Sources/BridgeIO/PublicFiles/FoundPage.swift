@@ -25,7 +25,7 @@ package struct FoundPage {
                 self.place = place.name
                 self.complaints = complaints
                 return
-            } catch where error.isMissing {
+            } catch  where error.isMissing {
                 missing.append("\(error.path) does not exist")
             } catch {
                 complaints.append("\(error.path): \(error.error)")
