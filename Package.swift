@@ -39,7 +39,9 @@ let package = Package(
         // The doers. One folder a technology; the only unsafe code.
         .target(
             name: "BridgeIO",
-            dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CZlib"],
+            dependencies: [
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CZlib",
+            ],
             swiftSettings: onTheLoop
         ),
         // The upstream of `wsbridge demo`, and what that command tells.

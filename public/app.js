@@ -65,18 +65,19 @@ async function refresh() {
   if (document.hidden) return;
   try {
     const answer = await bridge.ask("GET", "v1/connections");
-    showReach(true);
+    showTrouble("");
     connections.update(answer.connections);
   } catch (failure) {
     if (failure.status === 401) return askForToken();
-    showReach(failure.status !== 0);
+    showTrouble(failure.status === 0 ? "The bridge does not answer. Trying again …" : failure.message);
   }
   refreshIn(POLL);
 }
 
-function showReach(isReached) {
-  find("#reach").hidden = isReached;
-  document.body.classList.toggle("unreached", !isReached);
+function showTrouble(text) {
+  if (find("#reach").textContent !== text) find("#reach").textContent = text;
+  document.body.classList.toggle("unreached", text !== "");
+  find("#forget").hidden = bridge.token === null;
 }
 
 document.addEventListener("visibilitychange", () => refreshIn(0));
@@ -98,6 +99,11 @@ find("#access-form").addEventListener("submit", (event) => {
   find("#token").value = "";
   find("#access").close();
   if (connections.chosen !== null) follow(connections.chosen);
+  refreshIn(0);
+});
+find("#forget").addEventListener("click", () => {
+  feed?.close();
+  bridge.token = null;
   refreshIn(0);
 });
 // Without a token there is nothing to go back to.

@@ -94,7 +94,9 @@ export class Feed {
       since,
     });
     this.#source = source;
+    let isRefused = false;
     source.onopen = () => {
+      isRefused = false;
       this.#failures = 0;
       this.#handlers.state("live");
     };
@@ -103,10 +105,13 @@ export class Feed {
     source.addEventListener("status", (event) => this.#take("status", event, JSON.parse(event.data)));
     source.addEventListener("gap", (event) => this.#take("gap", event, JSON.parse(event.data)));
     // Sent in place of a stream; the browser comes back by itself when the bridge told it to.
-    source.addEventListener("refused", () => this.#handlers.state("refused"));
+    source.addEventListener("refused", () => {
+      isRefused = true;
+      this.#handlers.state("refused");
+    });
     source.onerror = () => {
       if (source !== this.#source) return;
-      this.#handlers.state("reconnecting");
+      if (!isRefused) this.#handlers.state("reconnecting");
       // Otherwise the browser comes back by itself, with the id of the last event.
       if (source.readyState === EventSource.CLOSED) this.#comeBack();
     };

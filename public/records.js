@@ -1,110 +1,59 @@
 // The stream as rows, newest first.
 
-import { clock, counted, number, sentence, size } from "./format.js";
+import { counted, number } from "./format.js";
+import { Row } from "./row.js";
 
 /** Rows in the page at a time; the oldest go first. */
 const MOST_ROWS = 2000;
-/** Rows made in one frame, so that a flood leaves time for what the user does. */
+/** Rows made in one frame, and milliseconds between such frames: a flood leaves time for what the user does. */
 const ROWS_PER_FRAME = 100;
-/** Characters of a message that are kept. */
-const LONGEST_TEXT = 16_384;
-const LONGEST_LINE = 400;
+const PAUSE = 50;
+/** Rows that the browser lays out together, or not at all while they are out of sight. */
+const ROWS_PER_CHUNK = 50;
 
-const encoder = new TextEncoder();
+/** Rows that follow one another. */
+class Chunk {
+  element = document.createElement("div");
+  /** Oldest first, unlike in the page. */
+  rows = [];
+  #shown = 0;
 
-/** The bytes that a base64 text of the bridge stands for. */
-function byteCount(base64) {
-  return (base64.length / 4) * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
-}
-
-function hexadecimal(base64, most) {
-  const bytes = atob(base64.slice(0, Math.ceil(most / 3) * 4));
-  return Array.from(bytes.slice(0, most), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
-}
-
-/** What a row shows: its text, and its size if it is a message. */
-function reading({ kind, data }) {
-  switch (kind) {
-    case "text":
-      return { text: data.slice(0, LONGEST_TEXT), isCut: data.length > LONGEST_TEXT, bytes: encoder.encode(data).length };
-    case "binary": {
-      const bytes = byteCount(data);
-      return { text: hexadecimal(data, LONGEST_TEXT / 4), isCut: bytes > LONGEST_TEXT / 4, bytes };
-    }
-    case "gap":
-      return { text: data.missed === null ? "Messages are missing here" : `${counted(data.missed, "record")} missing here` };
-    default:
-      return { text: sentence(data) };
-  }
-}
-
-/** Indented, if it is JSON. */
-function unfolded(text) {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
-
-/** A record in the page. */
-class Row {
-  element = document.createElement("li");
-  #kind;
-  #text;
-  #isCut;
-  #searched = null;
-  #payload = document.createElement("span");
-
-  constructor(record) {
-    const { text, isCut = false, bytes } = reading(record);
-    this.#kind = record.kind;
-    this.#text = text;
-    this.#isCut = isCut;
-    this.element.className = `row ${record.kind}`;
-    this.element.tabIndex = -1;
-    const time = document.createElement("time");
-    time.textContent = clock(record.time);
-    time.dateTime = record.time.toISOString();
-    const kind = document.createElement("span");
-    kind.className = "kind";
-    kind.textContent = record.kind;
-    this.#payload.className = "payload";
-    this.#payload.textContent = this.#folded;
-    this.element.append(time, kind, this.#payload);
-    if (bytes !== undefined) {
-      const length = document.createElement("span");
-      length.className = "size";
-      length.textContent = size(bytes);
-      this.element.append(length);
-    }
+  constructor() {
+    this.element.className = "chunk";
+    this.element.role = "presentation";
   }
 
-  /** Shows it if it is of a wanted kind and has the text, which is in lower case; gaps always show. */
+  get shown() {
+    return this.#shown;
+  }
+
+  get isFull() {
+    return this.rows.length >= ROWS_PER_CHUNK;
+  }
+
+  add(row) {
+    this.rows.push(row);
+    this.element.prepend(row.element);
+    this.#count();
+  }
+
+  dropOldest() {
+    this.rows.shift().element.remove();
+    this.#count();
+  }
+
   filter(kinds, text) {
-    const isWanted = this.#kind === "gap" || (kinds.has(this.#kind) && (text === "" || this.#has(text)));
-    this.element.hidden = !isWanted;
-    return isWanted;
+    for (const row of this.rows) row.filter(kinds, text);
+    this.#count();
   }
 
-  get isShown() {
-    return !this.element.hidden;
-  }
-
-  toggle() {
-    const isOpen = this.element.classList.toggle("open");
-    const rest = this.#isCut ? "\n… cut here" : "";
-    this.#payload.textContent = isOpen ? unfolded(this.#text) + rest : this.#folded;
-  }
-
-  get #folded() {
-    return this.#text.length > LONGEST_LINE ? `${this.#text.slice(0, LONGEST_LINE)}…` : this.#text;
-  }
-
-  #has(text) {
-    this.#searched ??= this.#text.toLowerCase();
-    return this.#searched.includes(text);
+  // What is out of sight has the height that its rows will need.
+  #count() {
+    const shown = this.rows.filter((row) => row.isShown).length;
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.element.hidden = this.#shown === 0;
+    this.element.style.setProperty("--rows", this.#shown);
   }
 }
 
@@ -114,16 +63,17 @@ export class RecordList {
   #count = document.querySelector("#count");
   #empty = document.querySelector("#empty");
   #held = document.querySelector("#held");
-  /** Oldest first. */
-  #rows = [];
+  /** Oldest first, unlike in the page. */
+  #chunks = [];
+  #rowCount = 0;
   #byElement = new WeakMap();
   #waiting = [];
   #heldCount = 0;
-  #frame = 0;
+  #isScheduled = false;
+  #lastFrame = -Infinity;
   #isPaused = false;
-  #kinds = new Set(["text", "binary", "status"]);
+  #kinds = new Set();
   #text = "";
-  #shown = 0;
 
   constructor() {
     this.#list.addEventListener("click", (event) => this.#clicked(event));
@@ -139,11 +89,12 @@ export class RecordList {
   }
 
   clear() {
-    this.#rows = [];
+    this.#chunks = [];
+    this.#rowCount = 0;
     this.#waiting = [];
     this.#heldCount = 0;
     this.#list.replaceChildren();
-    this.#refilter();
+    this.#summarize();
   }
 
   get isPaused() {
@@ -160,16 +111,27 @@ export class RecordList {
   filter(kinds, text) {
     this.#kinds = kinds;
     this.#text = text.toLowerCase();
-    this.#refilter();
+    for (const chunk of this.#chunks) chunk.filter(this.#kinds, this.#text);
+    this.#summarize();
   }
 
+  /** Goes to the newest row. */
   focus() {
-    (this.#newestShown?.element ?? this.#list).focus();
+    (this.#shownRows.at(-1)?.element ?? this.#list).focus();
   }
 
   #schedule() {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const wait = PAUSE - (performance.now() - this.#lastFrame);
+    if (wait > 0) setTimeout(() => this.#awaitFrame(), wait);
+    else this.#awaitFrame();
+  }
+
+  #awaitFrame() {
+    requestAnimationFrame((now) => {
+      this.#isScheduled = false;
+      this.#lastFrame = now;
       if (!this.#isPaused) this.#takeWaiting();
       this.#summarize();
     });
@@ -177,41 +139,46 @@ export class RecordList {
 
   #takeWaiting() {
     if (this.#waiting.length > MOST_ROWS) this.#waiting.splice(0, this.#waiting.length - MOST_ROWS);
-    const fragment = document.createDocumentFragment();
-    for (const record of this.#waiting.splice(0, ROWS_PER_FRAME)) {
-      const row = new Row(record);
-      if (row.filter(this.#kinds, this.#text)) this.#shown += 1;
-      this.#rows.push(row);
-      this.#byElement.set(row.element, row);
-      fragment.prepend(row.element);
-    }
-    for (const row of this.#rows.splice(0, Math.max(0, this.#rows.length - MOST_ROWS))) {
-      if (row.isShown) this.#shown -= 1;
-      row.element.remove();
-    }
-    this.#list.prepend(fragment);
+    for (const record of this.#waiting.splice(0, ROWS_PER_FRAME)) this.#show(new Row(record));
+    while (this.#rowCount > MOST_ROWS) this.#dropOldest();
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  #refilter() {
-    this.#shown = 0;
-    for (const row of this.#rows) if (row.filter(this.#kinds, this.#text)) this.#shown += 1;
-    this.#summarize();
+  #show(row) {
+    row.filter(this.#kinds, this.#text);
+    this.#byElement.set(row.element, row);
+    let chunk = this.#chunks.at(-1);
+    if (!chunk || chunk.isFull) {
+      chunk = new Chunk();
+      this.#chunks.push(chunk);
+      this.#list.prepend(chunk.element);
+    }
+    chunk.add(row);
+    this.#rowCount += 1;
+  }
+
+  #dropOldest() {
+    const [oldest] = this.#chunks;
+    oldest.dropOldest();
+    this.#rowCount -= 1;
+    if (oldest.rows.length === 0) this.#chunks.shift().element.remove();
   }
 
   #summarize() {
-    const all = this.#rows.length;
+    const all = this.#rowCount;
+    const shown = this.#chunks.reduce((sum, chunk) => sum + chunk.shown, 0);
     this.#count.textContent =
-      all === 0 ? "" : this.#shown === all ? counted(all, "row") : `${number(this.#shown)} of ${counted(all, "row")}`;
-    this.#empty.hidden = this.#shown > 0;
+      all === 0 ? "" : shown === all ? counted(all, "row") : `${number(shown)} of ${counted(all, "row")}`;
+    this.#empty.hidden = shown > 0;
     this.#empty.textContent =
       all === 0 ? "Nothing yet. What the upstream sends appears here, newest first." : "No row passes the filter.";
     this.#held.hidden = !this.#isPaused;
     if (this.#isPaused) this.#held.textContent = `Paused. ${number(this.#heldCount)} new since.`;
   }
 
-  get #newestShown() {
-    return this.#rows.findLast((row) => row.isShown);
+  /** Oldest first. */
+  get #shownRows() {
+    return this.#chunks.flatMap((chunk) => chunk.rows).filter((row) => row.isShown);
   }
 
   #clicked(event) {
@@ -225,18 +192,12 @@ export class RecordList {
     if (event.key === "Enter" && row) {
       row.toggle();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const next = row ? this.#beside(row.element, event.key === "ArrowDown") : this.#newestShown?.element;
-      next?.focus();
+      const rows = this.#shownRows;
+      const step = event.key === "ArrowDown" ? -1 : 1;
+      rows[row ? rows.indexOf(row) + step : rows.length - 1]?.element.focus();
     } else {
       return;
     }
     event.preventDefault();
-  }
-
-  #beside(element, isDown) {
-    do {
-      element = isDown ? element.nextElementSibling : element.previousElementSibling;
-    } while (element?.hidden);
-    return element;
   }
 }

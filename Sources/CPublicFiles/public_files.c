@@ -24,6 +24,9 @@ static const unsigned char format_js[] = {
 static const unsigned char records_js[] = {
 #embed "../../public/records.js"
 };
+static const unsigned char row_js[] = {
+#embed "../../public/row.js"
+};
 static const unsigned char sending_js[] = {
 #embed "../../public/sending.js"
 };
@@ -39,6 +42,7 @@ static const struct wsbridge_public_file files[] = {
     {"connections.js", connections_js, sizeof connections_js},
     {"format.js", format_js, sizeof format_js},
     {"records.js", records_js, sizeof records_js},
+    {"row.js", row_js, sizeof row_js},
     {"sending.js", sending_js, sizeof sending_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
 };

@@ -31,8 +31,9 @@ package struct PublicFile: Equatable, Sendable {
         }
     }
 
-    /// Nothing is loaded from elsewhere, nothing is sent elsewhere, and nobody frames the page. Browsers keep
-    /// files but ask each time, so that a new version of the bridge shows at once.
+    /// Nothing is loaded from elsewhere, nothing is sent elsewhere, and nobody frames the page.
+    ///
+    /// Browsers keep files but ask each time, so that a new version of the bridge shows at once.
     private static let protection = [
         HTTPField("X-Content-Type-Options", "nosniff"),
         HTTPField("Cache-Control", "no-cache"),
