@@ -52,7 +52,7 @@ import Testing
     ])
     func `names the page where a browser gets there`(address: String, words: String) throws {
         let text = DemoGuide.text(listeningOn: try ListenAddress(text: address))
-        #expect(text.contains("\(words)"))
+        #expect(text.contains(words))
         #expect(text.contains("browser") == words.contains("browser"))
     }
 
