@@ -425,7 +425,9 @@ def test_shortcuts_do_what_the_page_says(page: Page, upstream: Upstream) -> None
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
-def test_every_stop_of_the_tab_key_shows_the_focus_and_has_a_name(page: Page, upstream: Upstream) -> None:
+def test_every_stop_of_the_tab_key_shows_the_focus_and_has_a_name(bridge: Bridge, visit) -> None:
+    page = visit(bridge).open()
+    await_live(page)
     seen: list[str] = []
     while True:
         page.keyboard.press("Tab")
