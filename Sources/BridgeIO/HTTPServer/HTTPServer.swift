@@ -31,8 +31,9 @@ internal import Glibc
     private var needsRun = false
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
-    /// Clients at a time; further ones are not accepted. Lower than what the settings ask for where the system
-    /// lets the process have fewer descriptors.
+    /// Clients at a time; further ones are not accepted.
+    ///
+    /// Lower than what the settings ask for where the system lets the process have fewer descriptors.
     package let connectionLimit: Int
     /// What the settings ask for.
     package let wantedConnections: Int
@@ -98,7 +99,11 @@ internal import Glibc
     func run() {
         needsRun = false
         guard let daemon = unsafe daemon else { return }
+        let before = unsafe wsbridge_connection_count(daemon)
         unsafe MHD_run(daemon)
+        // A daemon that could accept no more looks at its listening socket again only in the run after the one in
+        // which a connection ended.
+        if unsafe wsbridge_connection_count(daemon) < before { needsRun = true }
     }
 
     /// Sees to it that the daemon runs when its next timeout is due.
