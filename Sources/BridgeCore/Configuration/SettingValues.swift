@@ -27,6 +27,13 @@ extension LogFormat {
     }
 }
 
+extension PublicDirectory {
+    /// A path; a relative one starts at the working directory.
+    init(text: String) throws(MalformedValue) {
+        self.init(name: text)
+    }
+}
+
 extension WebSocketURL {
     /// Never shows the URL, only what is wrong with it.
     init(setting text: String) throws(MalformedValue) {
@@ -34,6 +41,11 @@ extension WebSocketURL {
             self = try WebSocketURL(text)
         } catch {
             throw MalformedValue("a URL such as wss://example.org/feed, but this one \(error)")
+        }
+        guard case .tcp = endpoint else {
+            throw MalformedValue(
+                "a URL such as wss://example.org/feed; unix sockets (ws+unix:) are not available in this version"
+            )
         }
     }
 }

@@ -33,7 +33,7 @@ import Testing
             return
         }
         for name in [
-            "LISTEN", "LOG_LEVEL", "LOG_FORMAT", "TOKEN", "ALLOW_ANONYMOUS", "ALLOWED_HOSTS",
+            "LISTEN", "PUBLIC", "LOG_LEVEL", "LOG_FORMAT", "TOKEN", "ALLOW_ANONYMOUS", "ALLOWED_HOSTS",
             "ALLOWED_ORIGINS",
         ] {
             #expect(text.contains("WSBRIDGE_\(name)"))
@@ -62,7 +62,7 @@ import Testing
         ("serve --config a.yaml", "--config: not supported by this version"),
         ("serve --config=a", "--config: not supported"),
         ("serve --data-dir /d", "--data-dir: not supported by this version"),
-        ("demo --public p", "--public: not supported"),
+        ("demo --public", "--public: needs a value"),
         ("serve --token x", "set the environment variable WSBRIDGE_TOKEN"),
         ("demo --upstream ws://a", "--upstream: demo has an upstream of its own"),
         ("demo --listen 8080", "--listen: expected host:port, [v6]:port, :port or unix:PATH, not `8080`"),
@@ -77,6 +77,17 @@ import Testing
         #expect(outcome.lines.contains(complaint))
         #expect(outcome.error?.lines.allSatisfy { $0.hasPrefix("wsbridge: ") } == true)
         #expect(outcome.lines.contains("wsbridge help"))
+    }
+
+    @Test(arguments: ["ws+unix:/run/s3cret.sock:/", "WS+UNIX:///run/s3cret.sock", "ws+unix:s3cret"])
+    func `names an upstream that cannot be dialled yet`(url: String) {
+        for outcome in [invoke("serve --upstream \(url)"), invoke("serve", ["WSBRIDGE_UPSTREAM": url])] {
+            #expect(outcome.lines.contains("unix sockets (ws+unix:) are not available in this version"))
+            #expect(!outcome.lines.contains("s3cret"))
+        }
+        let wrong = invoke("serve --upstream ftp://a")
+        #expect(wrong.lines.contains("ws:// or wss:// (http:// and https:// count as these)"))
+        #expect(!wrong.lines.contains("unix"))
     }
 
     @Test func `takes a flag's value after a space or an equals sign`() {
