@@ -32,10 +32,14 @@ final class Shutdown {
     }
 
     private func endStreams() {
+        for connection in bridge.connections.values { connection.sender.stop() }
         bridge.hub.endAll()
         // Nearly always all are over by now; a client that is slow to read may still take its last bytes.
         streamsEnd = BeforeWaiting(loop: bridge.loop) { [unowned self] in
-            if bridge.hub.subscriberCount == 0 { finish() }
+            // What ends the last one must not be left to a turn that nothing wakes.
+            bridge.endTurn()
+            let answersOwed = bridge.server?.heldAnswerCount ?? 0
+            if bridge.hub.subscriberCount == 0, answersOwed == 0 { finish() }
         }
     }
 

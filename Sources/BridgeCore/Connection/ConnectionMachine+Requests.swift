@@ -11,6 +11,10 @@ extension ConnectionMachine {
         case .closed, .failed:
             retries = 0
             dial(&step)
+        case .paused:
+            retries = 0
+            step.add(.record(.resumed))
+            dial(&step)
         case .waiting(let pause):
             step.add(.cancelTimer(pause.timer))
             dial(&step)
@@ -25,7 +29,7 @@ extension ConnectionMachine {
 
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {
         switch state {
-        case .idle, .failed:
+        case .idle, .failed, .paused:
             state = .closed
         case .connecting(let attempt):
             abandon(attempt, because: "disconnected by the user", &step)
@@ -47,7 +51,7 @@ extension ConnectionMachine {
 
     mutating func reconnectRequested(_ step: inout Step) {
         switch state {
-        case .idle, .closed, .failed, .waiting:
+        case .idle, .closed, .failed, .waiting, .paused:
             connectRequested(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "dialled anew by the user", &step)
@@ -72,7 +76,7 @@ extension ConnectionMachine {
 
     mutating func stopRequested(_ step: inout Step) {
         switch state {
-        case .idle, .closed, .failed:
+        case .idle, .closed, .failed, .paused:
             stop(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "the bridge is shutting down", &step)

@@ -20,8 +20,10 @@ internal import CMicroHTTPD
         case over
     }
 
-    /// The client closed its sending side. It may be gone, or wait for the answer all the same, so the owner gives
-    /// the best one it has, now; an owner that gives none has the connection closed.
+    /// The client closed its sending side.
+    ///
+    /// It may be gone, or wait for the answer all the same, so the owner gives the best one it has, now; an owner
+    /// that gives none has the connection closed.
     package var onHangUp: () -> Void = {}
 
     private let connection: OpaquePointer
