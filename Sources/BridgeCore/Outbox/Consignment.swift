@@ -29,9 +29,9 @@ package struct Consignment: Equatable, Sendable {
         return waiting == 0 ? .sent : .open
     }
 
-    /// One of the messages came to its end; others are passed over.
+    /// One of the messages came to its end; others are passed over, and so is what is no end.
     package mutating func ended(_ id: MessageID, as state: MessageState) {
-        guard let first = items.first?.id, id.number >= first.number else { return }
+        guard state != .queued, let first = items.first?.id, id.number >= first.number else { return }
         let index = Int(clamping: id.number - first.number)
         guard items.indices.contains(index), items[index].id == id, items[index].state == .queued else {
             return

@@ -31,6 +31,7 @@ import Testing
         consignment.ended(MessageID(epoch: "f", number: 5), as: .dropped)
         consignment.ended(id(5), as: sent)
         consignment.ended(id(5), as: sent)
+        consignment.ended(id(6), as: .queued)
         #expect(consignment.verdict == .open)
     }
 
