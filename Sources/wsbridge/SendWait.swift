@@ -26,10 +26,10 @@ final class SendWait {
 
     /// Whoever gets `held` waits too, and `fields` go with the answer.
     ///
-    /// A client that hangs up is told what is known by then; afterwards `onLeave` is called.
+    /// A client that can wait no longer is told what is known by then; afterwards `onLeave` is called.
     func join(_ held: HeldAnswer, fields: [HTTPField], onLeave: @escaping () -> Void) {
         waiting.append(Waiting(held: held, fields: fields))
-        held.onHangUp = { [unowned self, unowned held] in
+        held.onLastCall = { [unowned self, unowned held] in
             waiting.removeAll { $0.held === held }
             held.give(consignment.answer(isList: isList).adding(fields))
             onLeave()

@@ -14,17 +14,19 @@ extension HTTPServer {
         case .demand(let held):
             return unsafe demand(held, on: connection)
         case .answer(let answer, let head):
-            unsafe deadlines.cancel(descriptor: wsbridge_connection_descriptor(connection))
+            let descriptor = unsafe wsbridge_connection_descriptor(connection)
             switch answer {
             case .response(let response):
                 return unsafe queue(response, on: connection)
             case .later(let begin):
+                deadlines.cancel(descriptor: descriptor)
                 let held = unsafe HeldAnswer(on: connection, of: self)
                 exchange.hold(held)
                 heldAnswers[ObjectIdentifier(held)] = held
                 begin(held)
                 return unsafe demand(held, on: connection)
             case .stream(let fields, let open):
+                deadlines.cancel(descriptor: descriptor)
                 return unsafe openStream(fields: fields, on: connection, version: head.version, open)
             }
         }
@@ -45,6 +47,7 @@ extension HTTPServer {
     }
 
     private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+        unsafe deadlines.start(.answer, descriptor: wsbridge_connection_descriptor(connection))
         let content = unsafe response.body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
                 bytes.count,

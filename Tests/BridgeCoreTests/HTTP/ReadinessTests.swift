@@ -38,7 +38,7 @@ import Testing
         let expected =
             #"{"ready":true,"connections":[{"name":"a","state":"open","reason":null},"#
             + #"{"name":"b","state":"open","reason":null}]}"#
-        #expect(response.text == expected)
+        #expect(response.text == expected + "\n")
         #expect(Readiness([], isStopping: false).isReady)
     }
 

@@ -37,17 +37,17 @@ import Testing
 
     @Test func `of nothing is sent`() {
         #expect(Consignment([]).verdict == .sent)
-        #expect(Consignment([]).answer(isList: true).text == #"{"messages":[]}"#)
+        #expect(Consignment([]).answer(isList: true).text == #"{"messages":[]}"# + "\n")
     }
 
     @Test func `answers 202 while it waits, 200 once it is sent`() {
         var consignment = consignment(5)
         #expect(consignment.answer(isList: false).status == 202)
-        #expect(consignment.answer(isList: false).text == #"{"id":"e-m5","state":"queued"}"#)
+        #expect(consignment.answer(isList: false).text == #"{"id":"e-m5","state":"queued"}"# + "\n")
         consignment.ended(id(5), as: sent)
         #expect(consignment.answer(isList: false).status == 200)
         let expected = #"{"id":"e-m5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"}"#
-        #expect(consignment.answer(isList: false).text == expected)
+        #expect(consignment.answer(isList: false).text == expected + "\n")
     }
 
     @Test func `answers several with the state of each`() {
@@ -56,7 +56,7 @@ import Testing
         let expected =
             #"{"messages":[{"id":"e-m5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"},"#
             + #"{"id":"e-m6","state":"queued"}]}"#
-        #expect(consignment.answer(isList: true).text == expected)
+        #expect(consignment.answer(isList: true).text == expected + "\n")
         #expect(consignment.answer(isList: true).status == 202)
     }
 
