@@ -28,6 +28,7 @@ package struct SendRequest: Equatable, Sendable {
     init(_ query: [QueryPair], _ head: RequestHead) throws(Problem) {
         let parameters = try QueryParameters(query, known: ["type", "wait", "queue"])
         form = try SendRequest.form(parameters["type"], head)
+        if form != .message(.binary) { try TextCoding.check(head) }
         wait = try AnswerWait.asked(by: parameters["wait"], head)
         mayQueue = try SendRequest.mayQueue(parameters["queue"])
         idempotencyKey = try SendRequest.idempotencyKey(head)
