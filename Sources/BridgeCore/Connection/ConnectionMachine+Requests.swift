@@ -12,7 +12,7 @@ extension ConnectionMachine {
             startOver()
             dial(&step)
         case .paused:
-            retries = 0
+            startOver()
             step.add(.record(.resumed))
             dial(&step)
         case .waiting(let pause):
