@@ -2,6 +2,7 @@
 package struct Endpoint: Equatable, Sendable {
     /// The kinds of resource there are.
     package enum Resource: CaseIterable, Sendable {
+        case file
         case health
         case readiness
         case connectionList
@@ -24,10 +25,11 @@ package struct Endpoint: Equatable, Sendable {
     /// The message of the outbox that the path names.
     package var message: String?
 
-    /// Reads a decoded path: the canonical form below `/v1/connections`, or a short one.
+    /// Reads a decoded path: the canonical form below `/v1/connections`, a short one, or that of a file.
     ///
+    /// A file that has the path of something else is not reached.
     /// Throws `not-found` (404) for what is not served.
-    package init(path: [String]) throws(Problem) {
+    package init(path: [String], files: PublicFiles) throws(Problem) {
         if path == ["healthz"] {
             self.init(resource: .health)
         } else if path == ["readyz"] {
@@ -46,6 +48,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .outboxMessage, message: path[1])
         } else if path.count == 1, let resource = Resource(ofConnection: path[0]) {
             self.init(resource: resource)
+        } else if files[path] != nil {
+            self.init(resource: .file)
         } else {
             throw .notFound("there is nothing at this path")
         }
@@ -81,7 +85,7 @@ extension Endpoint.Resource {
     /// Where GET answers, HEAD does too.
     private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
-        case .health, .readiness: [("GET", nil)]
+        case .file, .health, .readiness: [("GET", nil)]
         case .connectionList, .connection, .events, .status: [("GET", .read)]
         case .messages: [("POST", .send)]
         case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]

@@ -1,5 +1,7 @@
 /// What a request asks for, in full: which work is to be done, on which connection, with which parameters.
 package enum Route: Equatable, Sendable {
+    /// A file that `PublicFiles` has at this path.
+    case file(path: [String])
     case health
     /// Whether the connections that are to be up are; show those that the caller covers.
     case readiness
@@ -42,6 +44,8 @@ extension Route {
         }
         let drops = head.method == "DELETE"
         switch endpoint.resource {
+        case .file:
+            self = .file(path: target.path)
         case .health:
             self = .health
         case .readiness:
