@@ -117,7 +117,7 @@ def fields_in(pattern: str) -> set[str]:
     return {name.lower() for source in sources for name in re.findall(pattern, source.read_text())}
 
 
-#: What HTTP itself, a browser or the TCP connection settles; nobody who uses the API sets or reads them for it.
+#: What HTTP itself or a browser settles; nobody who uses the API sets or reads them for it.
 OF_HTTP = {
     *("content-length", "transfer-encoding", "content-encoding", "expect", "connection", "date", "vary"),
     *("access-control-request-method", "access-control-allow-methods", "access-control-allow-origin"),

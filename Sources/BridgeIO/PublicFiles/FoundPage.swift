@@ -51,7 +51,9 @@ package struct FoundPage {
         guard case .directory(let path) = place else { return builtIn }
         var files = try FolderReader(path).files
         // Whatever page there is, the description is that of this very program.
-        if let description = builtIn[[PublicFiles.description]] { files.add(description: description.content) }
+        if let description = builtIn[[PublicFiles.description]] {
+            files.add(description: description.content)
+        }
         return files
     }
 }
