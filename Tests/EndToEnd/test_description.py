@@ -95,26 +95,32 @@ def test_answers_are_as_it_says(bridge: Bridge, method: str, target: str, operat
 
 
 @pytest.mark.parametrize(
-    ("method", "target", "body"),
+    ("method", "target", "query", "body"),
     [
-        ("GET", "/v1/connections/none/status", None),
-        ("POST", "/v1/connections/default/messages", b"\xff"),
-        ("POST", "/v1/connections/default/disconnect", b'{"code":1}'),
-        ("GET", "/v1/connections/default/events?limit=0", None),
+        ("POST", "/messages", "", b"\xff"),
+        ("POST", "/messages", "?wait=for%20ever", b""),
+        ("POST", "/disconnect", "", b'{"code":1}'),
+        ("GET", "/events", "?limit=0", None),
+        ("DELETE", "/outbox/{message}", "", None),
     ],
 )
-def test_problems_are_as_it_says(bridge: Bridge, method: str, target: str, body: bytes | None) -> None:
-    operation = next(it for verb, path, it in operations() if (verb, path) == (method, "/events"))
-    operation = operation if method == "GET" else next(it for verb, _, it in operations() if verb == method)
-    response = bridge.request(method, target, body)
+def test_problems_are_as_it_says(
+    bridge: Bridge, method: str, target: str, query: str, body: bytes | None
+) -> None:
+    operation = next(it for verb, path, it in operations() if (verb, path) == (method, target))
+    response = bridge.request(method, target.replace("{message}", "none") + query, body)
     assert response.status >= 400
     assert_described(response, operation)
 
 
+#: The sources that read requests and write answers.
+HTTP_SOURCES = ("BridgeCore/HTTP", "BridgeIO/HTTPServer", "wsbridge")
+
+
 def fields_in(pattern: str) -> set[str]:
-    """The names of header fields that the sources mention in such a place."""
-    sources = (ROOT / "Sources").rglob("*.swift")
-    return {name.lower() for source in sources for name in re.findall(pattern, source.read_text())}
+    """Return the names of header fields that the sources mention in such a place."""
+    files = [file for folder in HTTP_SOURCES for file in (ROOT / "Sources" / folder).rglob("*.swift")]
+    return {name.lower() for file in files for name in re.findall(pattern, file.read_text())}
 
 
 #: What HTTP itself or a browser settles; nobody who uses the API sets or reads them for it.
