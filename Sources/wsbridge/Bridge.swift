@@ -44,6 +44,12 @@ final class Bridge {
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
             add(name, connection)
         }
+        if !configuration.missingDefaults.isEmpty {
+            log.info(
+                "some defaults are not available in this version",
+                ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
+            )
+        }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
     }

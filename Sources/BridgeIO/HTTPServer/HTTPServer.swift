@@ -53,7 +53,8 @@ internal import Glibc
             socket.descriptor,
             callbacks,
             HTTPServer.connectionMemoryBytes,
-            CUnsignedInt(clamping: settings.maxSubscribers + HTTPServer.spareConnections)
+            CUnsignedInt(clamping: settings.maxSubscribers + HTTPServer.spareConnections),
+            CUnsignedInt(clamping: settings.maxConnectionsPerClient)
         )
         guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
         let descriptor = unsafe wsbridge_epoll_descriptor(daemon)
