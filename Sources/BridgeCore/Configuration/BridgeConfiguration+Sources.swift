@@ -61,7 +61,9 @@ extension BridgeConfiguration {
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)
         missingDefaults = draft.missingDefaults
-        guard draft.connections.isEmpty, file?.complaints.isEmpty ?? true, !reader.isGiven(.upstream) else { return }
+        guard draft.connections.isEmpty, file?.complaints.isEmpty ?? true, !reader.isGiven(.upstream) else {
+            return
+        }
         reader.complain(
             file?.path,
             "no upstream: \(file == nil ? "" : "name one under `connections`, or ")give --upstream "

@@ -11,4 +11,3 @@ package struct BridgeConfiguration: Equatable, Sendable {
 
     package init() {}
 }
-

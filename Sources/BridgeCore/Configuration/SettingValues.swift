@@ -62,7 +62,9 @@ extension HTTPSettings {
     /// Whether it is a host that may be allowed: one without scheme and port, or `*`.
     static func isHost(_ text: String) -> Bool {
         guard text != "*" else { return true }
-        guard !text.contains(":") || text.hasPrefix("["), let authority = Authority(text) else { return false }
+        guard !text.contains(":") || text.hasPrefix("["), let authority = Authority(text) else {
+            return false
+        }
         return authority.port == nil
     }
 

@@ -25,7 +25,8 @@ struct ConfigurationFile {
             parse: { _ throws(ConfigurationFaults) in .mapping([]) }
         )
         var reader = ConfigurationReader(file: "", environment: [:], files: nothing)
-        return draft(from: .mapping([("connections", .mapping([("default", .null)]))]), &reader).withoutConnections
+        return draft(from: .mapping([("connections", .mapping([("default", .null)]))]), &reader)
+            .withoutConnections
     }
 
     private static func draft(

@@ -73,6 +73,14 @@ struct ConfigurationReader {
         complain(node.position.line, text)
     }
 
+    /// Something is wrong with the value of a key here, so that nothing more can be said of it.
+    func isBroken(_ key: String) -> Bool {
+        let place = path.appending(key: key).text
+        return complaints.contains { complaint in
+            [":", ".", "["].contains { complaint.text.hasPrefix(place + $0) }
+        }
+    }
+
     /// Remembers that a default is not there yet; told once for all connections.
     mutating func missesDefault(_ name: String) {
         if !missingDefaults.contains(name) { missingDefaults.append(name) }
@@ -132,7 +140,9 @@ struct ConfigurationReader {
 
     /// The path as seen from the configuration file's folder.
     func resolved(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        guard !path.hasPrefix("/"), let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return path
+        }
         return String(file[...slash]) + path
     }
 

@@ -57,7 +57,14 @@ struct ConnectionDraft: Sendable {
             "rules",
             only: .emptyList,
             keys: .later(
-                "when", "reply", "capture", "heartbeatInterval", "action", "urlPointer", "forward", "topic"
+                "when",
+                "reply",
+                "capture",
+                "heartbeatInterval",
+                "action",
+                "urlPointer",
+                "forward",
+                "topic"
             )
         ),
         .later("request", only: .null, keys: .later("correlate", "id")),
@@ -70,18 +77,20 @@ struct ConnectionDraft: Sendable {
 extension ConnectionDraft {
     /// Complains about settings that contradict one another, each alone being right.
     func check(_ reader: inout ConfigurationReader) {
-        if upstream.requireSubprotocol, upstream.subprotocols.isEmpty {
+        if upstream.requireSubprotocol, upstream.subprotocols.isEmpty, !reader.isBroken("subprotocols") {
             reader.inside("requireSubprotocol") { reader in
                 reader.complain(reader.line ?? line, "needs subprotocols to choose from")
             }
         }
         if upstream.tls.keyFile != nil, upstream.tls.certificateFile == nil {
             reader.inside("tls") { reader in
+                guard !reader.isBroken("certificate") else { return }
                 reader.inside("key") { $0.complain($0.line ?? line, "needs a certificate beside it") }
             }
         }
         guard settings.reconnect.initialDelay > settings.reconnect.maxDelay else { return }
         reader.inside("reconnect") { reader in
+            guard !reader.isBroken("initialDelay"), !reader.isBroken("maxDelay") else { return }
             let place = reader.inside("initialDelay") { $0.line } == nil ? "maxDelay" : "initialDelay"
             reader.inside(place) { reader in
                 reader.complain(

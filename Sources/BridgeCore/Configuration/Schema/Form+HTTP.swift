@@ -43,7 +43,8 @@ extension Form<NamePattern> {
         "the name of a connection, or a pattern such as `*` or `feed-*`",
         parse: { text throws(MalformedValue) in
             let plain = String(text.filter { $0 != "*" && $0 != "?" })
-            guard (1...64).contains(text.utf8.count), plain.isEmpty || ConnectionName.isValid("x" + plain) else {
+            guard (1...64).contains(text.utf8.count), plain.isEmpty || ConnectionName.isValid("x" + plain)
+            else {
                 throw MalformedValue("the name of a connection, or a pattern such as `*` or `feed-*`")
             }
             return NamePattern(text)
@@ -66,7 +67,8 @@ extension Form<Secret> {
 
 /// Names that can stand in a path: `.` and `..` cannot, as clients take them out.
 enum ConnectionName {
-    static let expectation = "a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`"
+    static let expectation =
+        "a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`"
 
     static func isValid(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name != "." && name != ".."

@@ -63,8 +63,10 @@ extension AccessToken {
     /// Tokens that can be told apart, by people and by what clients present.
     static let list = Form<[AccessToken]>.list(form).checked { tokens in
         for (index, token) in tokens.enumerated() {
-            if let twin = tokens[..<index].first(where: { $0.name == token.name || $0.secret == token.secret }) {
-                let what = twin.name == token.name ? "two tokens have the name" : "there is another token like"
+            if let twin = tokens[..<index].first(where: { $0.name == token.name || $0.secret == token.secret }
+            ) {
+                let what =
+                    twin.name == token.name ? "two tokens have the name" : "there is another token like"
                 return "\(what) `\(twin.name)`"
             }
         }

@@ -113,10 +113,14 @@ package struct ConfigurationTreeBuilder {
         try take(node, counting: 1, at: frame.position)
     }
 
-    private func node(anchored name: String, at position: Position) throws(ConfigurationFault) -> MeasuredNode {
+    private func node(anchored name: String, at position: Position) throws(ConfigurationFault) -> MeasuredNode
+    {
         if let node = anchors[name] { return node }
         guard !frames.contains(where: { $0.anchor == name }) else {
-            throw fault("the alias *\(Problem.quotable(name)) stands inside of what it refers to", at: position)
+            throw fault(
+                "the alias *\(Problem.quotable(name)) stands inside of what it refers to",
+                at: position
+            )
         }
         throw fault("there is no anchor &\(Problem.quotable(name)) before this alias", at: position)
     }

@@ -66,7 +66,8 @@ enum YAMLText {
     private static let meanings: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
 
     private static func isHarmless(_ text: String) -> Bool {
-        guard let first = text.utf8.first, let last = text.utf8.last, first.isWordByte,
+        guard let first = text.utf8.first, let last = text.utf8.last,
+            first.isWordByte || first == UInt8(ascii: "/"),
             last != UInt8(ascii: ":"), !meanings.contains(text.lowercased())
         else { return false }
         return text.utf8.allSatisfy { $0.isWordByte || "/.:-".utf8.contains($0) }
