@@ -64,21 +64,9 @@ package struct ConnectionStatus: Equatable, Sendable {
 }
 
 extension ConnectionStatus {
-    /// Writes the status as one JSON object, with what the connection itself does not know.
+    /// Writes the members of the status object, with what the connection itself does not know.
     ///
     /// `history` writes the members of that object; `gaps` counts those that subscribers were told of.
-    package func write(
-        to json: inout JSONWriter,
-        subscribers: Int,
-        gaps: Int,
-        history: (inout JSONWriter) -> Void
-    ) {
-        json.object { json in
-            writeMembers(to: &json, subscribers: subscribers, gaps: gaps, history: history)
-        }
-    }
-
-    /// Writes the members alone, for whoever puts others beside them.
     package func writeMembers(
         to json: inout JSONWriter,
         subscribers: Int,

@@ -1,4 +1,5 @@
 internal import BridgeCore
+internal import CUV
 internal import Glibc
 
 /// Closes the connections of clients that do not get their request out in time.

@@ -7,19 +7,18 @@ final class FrameSession {
 
     var decoder: FrameDecoder
     private var encoder: FrameEncoder
-    private var random: SecureRandom
+    private var random = SecureRandom()
     private(set) var output: [UInt8] = []
     /// The number of the newest frame; they count from 1.
     private(set) var lastFrame: UInt64 = 0
 
-    init(compression: DeflateParameters?, maximumMessageBytes: Int, random: SecureRandom) {
+    init(compression: DeflateParameters?, maximumMessageBytes: Int) {
         decoder = FrameDecoder(
             role: .client,
             maximumMessageBytes: maximumMessageBytes,
             inflater: compression?.inflater(for: .client)
         )
         encoder = FrameEncoder(role: .client, deflater: compression?.deflater(for: .client))
-        self.random = random
     }
 
     func append(_ message: Message) -> UInt64 {

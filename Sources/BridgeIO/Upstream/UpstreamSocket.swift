@@ -28,7 +28,6 @@ package final class UpstreamSocket {
     private let target: UpstreamTarget
     private let onEvent: (SocketEvent) -> Void
     private var state: State = .idle
-    private var random = SecureRandom()
     /// The last frame that was handed to the network, and whether it has not taken all yet.
     private var flushedFrame: UInt64 = 0
     private var isDraining = false
@@ -112,7 +111,7 @@ extension UpstreamSocket {
     private func shakeHands() {
         guard case .securing(let transport) = state else { return }
         do throws(HandshakeRequestError) {
-            let handshake = try target.handshake(random: &random)
+            let handshake = try target.handshake()
             state = .handshaking(transport, handshake)
             _ = transport.write(handshake.request)
         } catch {
@@ -177,8 +176,7 @@ extension UpstreamSocket {
     private func open(_ transport: UpstreamTransport, _ agreement: ClientHandshake.Agreement) {
         let session = FrameSession(
             compression: agreement.compression,
-            maximumMessageBytes: target.maximumMessageBytes,
-            random: random
+            maximumMessageBytes: target.maximumMessageBytes
         )
         state = .open(transport, session)
         onEvent(.opened(subprotocol: agreement.subprotocol, compression: agreement.compression != nil))

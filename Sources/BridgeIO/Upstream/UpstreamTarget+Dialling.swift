@@ -9,8 +9,9 @@ extension UpstreamTarget {
         return try TLSSession(context: context, host: tls.serverName ?? host)
     }
 
-    /// A new opening handshake with a key drawn from `random`.
-    nonisolated func handshake(random: inout SecureRandom) throws(HandshakeRequestError) -> ClientHandshake {
+    /// A new opening handshake with a key of its own.
+    nonisolated func handshake() throws(HandshakeRequestError) -> ClientHandshake {
+        var random = SecureRandom()
         let key = Digests.base64(random.bytes(16))
         let authorization = terms.url.credentials.map { "Basic " + Digests.base64($0.basicInput) }
         return try ClientHandshake(

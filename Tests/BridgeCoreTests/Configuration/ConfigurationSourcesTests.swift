@@ -133,7 +133,7 @@ import WebSocketProtocol
     @Test func `are all reported at once`() {
         let outcome = invoke(
             "serve --lisen :1 --log-level loud",
-            ["WSBRIDGE_LOG_FORMAT": "xml", "WSBRIDGE_ALLOW_ANONYMOUS": "1", "WSBRIDGE_TOKEN": "s3 cret"]
+            ["WSBRIDGE_LOG_FORMAT": "xml", "WSBRIDGE_ALLOW_ANONYMOUS": "si", "WSBRIDGE_TOKEN": "s3 cret"]
         )
         let places = outcome.error?.complaints.map(\.place)
         #expect(

@@ -7,7 +7,9 @@ import WebSocketProtocol
 
     private func json(_ status: ConnectionStatus) -> String {
         var writer = JSONWriter()
-        status.write(to: &writer, subscribers: 2, gaps: 1) { $0.member("messages", 12) }
+        writer.object { json in
+            status.writeMembers(to: &json, subscribers: 2, gaps: 1) { $0.member("messages", 12) }
+        }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 

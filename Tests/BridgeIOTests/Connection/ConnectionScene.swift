@@ -82,4 +82,15 @@ import WebSocketProtocol
     func peer(_ index: Int) throws -> UpstreamDouble.Peer {
         try #require(upstream.peers.indices.contains(index) ? upstream.peers[index] : nil)
     }
+
+    /// Sends this many messages of 100 kB, which are more than the kernel takes from a peer that does not read.
+    func upload(_ count: Int) throws {
+        let padding = String(repeating: "x", count: 100_000)
+        for number in 0..<count { try send("\(number) \(padding)") }
+    }
+
+    /// Room for such uploads.
+    static func makeRoom(_ settings: inout ConnectionSettings) {
+        settings.outbox.maxBytes = 64 << 20
+    }
 }

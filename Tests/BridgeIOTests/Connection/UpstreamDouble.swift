@@ -56,6 +56,14 @@ import WebSocketProtocol
 
         func startReading() { stream?.startReading() }
 
+        /// Reads once what the kernel gives at a time, and stops.
+        func sip() {
+            isSipping = true
+            stream?.startReading()
+        }
+
+        private var isSipping = false
+
         private func write(
             _ encode: (inout FrameEncoder, inout [UInt8], inout SystemRandomNumberGenerator) -> Void
         ) {
@@ -65,6 +73,8 @@ import WebSocketProtocol
         }
 
         private func received(_ bytes: Span<UInt8>) {
+            if isSipping { stopReading() }
+            isSipping = false
             var offset = 0
             do {
                 if !isOpen {

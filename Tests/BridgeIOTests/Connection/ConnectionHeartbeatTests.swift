@@ -1,0 +1,65 @@
+import BridgeCore
+import BridgeIO
+import Testing
+import WebSocketProtocol
+
+@MainActor @Suite(.serialized) struct `Heartbeats of a managed connection` {
+    @Test func `a peer that stops answering is lost, and dialled again`() throws {
+        let scene = try ConnectionScene { $0.heartbeat.interval = .milliseconds(20) }
+        scene.upstream.answersPings = false
+        scene.connection.start()
+        scene.run { scene.upstream.peers.count == 2 }
+        let expected: [Lifecycle] = [
+            .heartbeatMissed(misses: 1), .heartbeatMissed(misses: 2), .heartbeatLost,
+            .closed(code: 1006, reason: "", clean: false, by: .bridge),
+        ]
+        #expect(Array(scene.log.records.dropFirst(3).prefix(4)) == expected)
+        let pings = try scene.peer(0).events.count { if case .ping(_) = $0 { true } else { false } }
+        #expect(pings == 2)
+    }
+
+    @Test func `a peer that answers gives a round trip`() throws {
+        let scene = try ConnectionScene.open { $0.heartbeat.interval = .milliseconds(5) }
+        scene.run { scene.connection.status.heartbeats.roundTrip != nil }
+        let heartbeats = scene.connection.status.heartbeats
+        #expect(heartbeats.lastAnswerAt != nil)
+        #expect(heartbeats.sent > 0)
+    }
+
+    @Test func `a ping behind a large upload is not missed while the upload moves`() throws {
+        let scene = try ConnectionScene.open {
+            ConnectionScene.makeRoom(&$0)
+            $0.heartbeat.interval = .milliseconds(500)
+            $0.heartbeat.missLimit = 1
+        }
+        let peer = try scene.peer(0)
+        peer.stopReading()
+        try scene.send(String(repeating: "x", count: 20_000_000))
+        var timer: LoopTimer?
+        func sip() {
+            peer.sip()
+            timer = scene.loop.startTimer(after: .milliseconds(3)) { sip() }
+        }
+        sip()
+        scene.run { scene.connection.status.heartbeats.sent == 1 }
+        #expect(scene.log.records == [.connecting, .open(subprotocol: nil, reconnected: false), .ready])
+        timer?.cancel()
+        timer = nil
+    }
+
+    @Test func `an upload that is stuck is as good as silence, until it moves again`() throws {
+        let scene = try ConnectionScene.open {
+            ConnectionScene.makeRoom(&$0)
+            $0.heartbeat.interval = .milliseconds(20)
+            $0.heartbeat.missLimit = 1_000_000
+        }
+        let peer = try scene.peer(0)
+        peer.stopReading()
+        try scene.upload(300)
+        scene.run { scene.log.records.contains(.heartbeatMissed(misses: 3)) }
+        peer.startReading()
+        scene.run { scene.connection.status.heartbeats.roundTrip != nil && scene.sent.count == 300 }
+        scene.run { scene.connection.status.heartbeats.misses == 0 }
+        #expect(scene.connection.isReady)
+    }
+}
