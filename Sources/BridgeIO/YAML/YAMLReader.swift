@@ -29,10 +29,12 @@ package nonisolated enum YAMLReader {
         return try builder.finish()
     }
 
-    /// libyaml's words for a tab at the beginning of a line help nobody.
+    /// libyaml places what is missing at the end on a line of its own, and its words for a tab help nobody.
     private static func explained(_ fault: ConfigurationFault, _ bytes: [UInt8]) -> ConfigurationFault {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        guard lines.indices.contains(fault.line - 1) else { return fault }
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        var fault = fault
+        fault.line = min(fault.line, lines.count)
         let margin = lines[fault.line - 1].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard margin.contains(UInt8(ascii: "\t")) else { return fault }
         return ConfigurationFault(line: fault.line, "not valid YAML: a tab indents this line; use spaces")

@@ -138,7 +138,7 @@ import WebSocketProtocol
         let places = outcome.error?.complaints.map(\.place)
         #expect(
             places == [
-                nil, "--log-level", "WSBRIDGE_LOG_FORMAT", "WSBRIDGE_TOKEN", "WSBRIDGE_ALLOW_ANONYMOUS", nil,
+                nil, nil, "--log-level", "WSBRIDGE_LOG_FORMAT", "WSBRIDGE_TOKEN", "WSBRIDGE_ALLOW_ANONYMOUS",
             ]
         )
         #expect(outcome.error?.exitCode == .usage)

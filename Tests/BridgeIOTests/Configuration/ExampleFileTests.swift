@@ -96,7 +96,7 @@ private enum Example {
                 _ = try Invocation(arguments: words, environment: ["OPS_TOKEN": "t"], files: files)
             } catch {
                 #expect(!error.complaints.isEmpty)
-                #expect(error.complaints.allSatisfy { (1...(lines + 1)).contains($0.line ?? 1) })
+                #expect(error.complaints.allSatisfy { (1...lines).contains($0.line ?? 1) })
             }
         }
     }

@@ -76,14 +76,14 @@ extension ConfigurationNode {
             "l:\n  - a: 1\n    a: 2\nb: [",
             [
                 "3: l[0].a: stands twice; the first is on line 2",
-                "5: not valid YAML: did not find expected node content while parsing a flow node",
+                "4: not valid YAML: did not find expected node content while parsing a flow node",
             ]
         ),
         ("a: 1\n---\nb: 1", ["2: a second document starts here; a configuration is one document"]),
         ("a:\n\tb: 1", ["2: not valid YAML: a tab indents this line; use spaces"]),
         (
             "a: \"x\nb: 1\n",
-            ["3: not valid YAML: found unexpected end of stream while scanning a quoted scalar"]
+            ["2: not valid YAML: found unexpected end of stream while scanning a quoted scalar"]
         ),
         ("a: 1\n b: 2", ["2: not valid YAML: mapping values are not allowed in this context"]),
         ("a: \u{1}", ["1: not valid YAML: control characters are not allowed"]),

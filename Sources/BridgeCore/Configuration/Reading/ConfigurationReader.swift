@@ -138,6 +138,11 @@ struct ConfigurationReader {
 
     // MARK: Files
 
+    /// A path as a whole, but plain enough to be shown.
+    private static func shown(_ path: String) -> String {
+        Problem.quotable(path, limit: 4096)
+    }
+
     /// The path as seen from the configuration file's folder.
     func resolved(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
@@ -153,7 +158,7 @@ struct ConfigurationReader {
         } catch {
             complain(
                 node.position.line,
-                "\(Problem.quotable(path)) cannot be read: \(error.reason)",
+                "\(Self.shown(path)) cannot be read: \(error.reason)",
                 .unreadableFile
             )
         }
@@ -178,12 +183,12 @@ struct ConfigurationReader {
             bytes = try files.read(path, ConfigurationFiles.longestValue)
         } catch {
             throw .init(
-                text: "\(Problem.quotable(path)) cannot be read: \(error.reason)",
+                text: "\(Self.shown(path)) cannot be read: \(error.reason)",
                 exitCode: .unreadableFile
             )
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .init(text: "\(Problem.quotable(path)) is not UTF-8")
+            throw .init(text: "\(Self.shown(path)) is not UTF-8")
         }
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let trimmed = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
