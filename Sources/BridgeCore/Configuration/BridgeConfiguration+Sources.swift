@@ -48,22 +48,23 @@ extension BridgeConfiguration {
         upstream: WebSocketURL?,
         _ reader: inout SettingReader
     ) {
-        var draft = file?.draft ?? ConfigurationFile.empty
+        var draft = file?.draft ?? ConfigurationDraft()
+        let isNotInFile = draft.connections["default"] == nil
         if let upstream { draft.connections["default", default: ConnectionDraft()].url = upstream }
-        reader.complain(file?.complaints ?? [])
-        for (name, connection) in draft.connections.sorted(by: { $0.value.line < $1.value.line }) {
-            guard connection.finished == nil, let file, !file.isBroken(below: "connections.\(name)") else {
-                continue
-            }
-            reader.complain([file.complaint(connection.line, "connections.\(name): needs url")])
-        }
         http = draft.http
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)
         missingDefaults = draft.missingDefaults
-        guard draft.connections.isEmpty, file?.complaints.isEmpty ?? true, !reader.isGiven(.upstream) else {
-            return
+        if upstream != nil, isNotInFile {
+            missingDefaults += ConfigurationFile.missingDefaults.filter { name in
+                !draft.missingDefaults.contains(name) && (file == nil || name.hasPrefix("connections."))
+            }
         }
+        var file = file
+        file?.requireURLs(in: draft.connections)
+        reader.complain(file?.complaintsByLine ?? [])
+        let isRight = file?.complaintsByLine.isEmpty ?? true
+        guard draft.connections.isEmpty, isRight, !reader.isGiven(.upstream) else { return }
         reader.complain(
             file?.path,
             "no upstream: \(file == nil ? "" : "name one under `connections`, or ")give --upstream "

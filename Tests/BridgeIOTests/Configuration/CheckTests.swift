@@ -82,6 +82,20 @@ import WebSocketProtocol
         #expect(configuration.connections["other"]?.url.redacted == "ws://other/")
     }
 
+    @Test func `misses what a connection misses that a flag adds`() throws {
+        let scene = ConfigurationScene(flags: ["--upstream", "ws://flag"])
+        let missing = ["http.publicDirectory", "memory.maxBytes"]
+        let ofConnections = ["connections.*.proxy", "connections.*.network"]
+        let given = "{ url: ws://h, proxy: none, network: ignore }"
+        #expect(try scene.configuration("{}").missingDefaults == missing + ofConnections)
+        let named = try scene.configuration("connections: { default: \(given) }")
+        #expect(named.missingDefaults == missing)
+        let other = try scene.configuration("connections: { other: \(given) }")
+        #expect(other.missingDefaults == missing + ofConnections)
+        let alone = try ConfigurationScene().configuration("connections: { other: \(given) }")
+        #expect(alone.missingDefaults == missing)
+    }
+
     @Test func `keeps paths beside the file`() throws {
         let yaml = """
             http: { listen: "unix:run/s" }

@@ -72,8 +72,9 @@ import Testing
                     + "expected a close code from 1000 to 4999, or a range such as 4000-4099, not `4099-4000`",
                 "29: connections.x.reconnect.initialDelay: initialDelay (2m) is longer than maxDelay (1m)",
                 "30: connections.x.outbox: expected a mapping of keys to values, not a single value",
-                "32: connections.z.compression: expected true or false, not null",
                 "31: connections.y: needs url",
+                "32: connections.z.compression: expected true or false, not null",
+                "32: connections.z: needs url",
             ]
         )
     }

@@ -6,11 +6,14 @@ import WebSocketTestSupport
 
 /// `config/wsbridge.yaml`, with and without the parts that are commented out.
 private enum Example {
-    static let text: String = {
+    static let text = file("config/wsbridge.yaml")
+
+    /// A file of this project; empty if it cannot be read.
+    static func file(_ path: String) -> String {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        let bytes = try? ConfigurationFiles.local.read("\(root)/config/wsbridge.yaml", 1 << 20)
+        let bytes = try? ConfigurationFiles.local.read("\(root)/\(path)", 1 << 20)
         return String(decoding: bytes ?? [], as: UTF8.self)
-    }()
+    }
 
     /// With the lines that begin with one of the marks taken out of their comments.
     static func text(with marks: [String]) -> String {
@@ -65,6 +68,19 @@ private enum Example {
     @Test func `has examples that are right`() throws {
         let configuration = try scene.configuration(Example.text(with: ["#+"]))
         #expect(configuration.http.tokens == [AccessToken(name: "ops", secret: Secret("s3cret"))])
+    }
+
+    @Test func `in the README is right as well`() throws {
+        let blocks = Example.file("README.md").split(separator: "```yaml\n").dropFirst()
+        let scene = ConfigurationScene(
+            files: ["/run/secrets/ops": "s3cret"],
+            environment: ["SCREEN_TOKEN": "s", "FEED_TOKEN": "f"]
+        )
+        #expect(blocks.count == 1)
+        for block in blocks {
+            let yaml = String(block.prefix(upTo: try #require(block.firstRange(of: "```")).lowerBound))
+            #expect(try scene.configuration(yaml).http.tokens.map(\.name) == ["ops", "screen"])
+        }
     }
 
     @Test func `marks exactly what is not available`() {

@@ -2,7 +2,7 @@
 struct ConfigurationFile {
     /// As the user named it.
     let path: String
-    private(set) var draft = ConfigurationFile.empty
+    private(set) var draft = ConfigurationDraft()
     private(set) var complaints: [StartError.Complaint] = []
     private var lines: [String: Int] = [:]
 
@@ -12,21 +12,19 @@ struct ConfigurationFile {
         guard let tree = tree(files) else { return }
         var reader = ConfigurationReader(file: path, environment: environment, files: files)
         draft = ConfigurationFile.draft(from: tree, &reader)
-        complaints = reader.complaints.enumerated()
-            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
-            .map(\.element)
+        complaints = reader.complaints
         lines = reader.lines
     }
 
-    /// What a file says that says nothing, as when there is none.
-    static var empty: ConfigurationDraft {
+    /// The defaults that this version does not have, where nothing is set but the URL of a connection.
+    static var missingDefaults: [String] {
         let nothing = ConfigurationFiles(
             read: { _, _ throws(ConfigurationFiles.Unreadable) in [] },
             parse: { _ throws(ConfigurationFaults) in .mapping([]) }
         )
         var reader = ConfigurationReader(file: "", environment: [:], files: nothing)
-        return draft(from: .mapping([("connections", .mapping([("default", .null)]))]), &reader)
-            .withoutConnections
+        let tree = ConfigurationNode.mapping([("connections", .mapping([("default", .null)]))])
+        return draft(from: tree, &reader).missingDefaults
     }
 
     private static func draft(
@@ -57,7 +55,7 @@ struct ConfigurationFile {
         }
     }
 
-    func complaint(_ line: Int, _ text: String) -> StartError.Complaint {
+    private func complaint(_ line: Int, _ text: String) -> StartError.Complaint {
         StartError.Complaint(file: path, line: line, text, .configuration)
     }
 
@@ -66,8 +64,21 @@ struct ConfigurationFile {
         lines[key].map { complaint($0, key + ": ") }
     }
 
-    /// Something is wrong with a value there, which then may look as if it were missing.
-    func isBroken(below key: String) -> Bool {
-        complaints.contains { $0.text.hasPrefix(key + ".") || $0.text.hasPrefix(key + ":") }
+    /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.
+    mutating func requireURLs(in connections: [String: ConnectionDraft]) {
+        for (name, connection) in connections where connection.url == nil {
+            let key = "connections.\(name)"
+            let isBroken = complaints.contains {
+                $0.text.hasPrefix(key + ":") || $0.text.hasPrefix(key + ".url:")
+            }
+            if !isBroken { complaints.append(complaint(connection.line, key + ": needs url")) }
+        }
+    }
+
+    /// All that is wrong, in the order of the file.
+    var complaintsByLine: [StartError.Complaint] {
+        complaints.enumerated()
+            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
+            .map(\.element)
     }
 }

@@ -15,13 +15,6 @@ struct ConfigurationDraft: Sendable {
         connections = configuration.connections.mapValues(ConnectionDraft.init)
     }
 
-    /// What is left of a file that was read for its defaults alone.
-    var withoutConnections: ConfigurationDraft {
-        var draft = self
-        draft.connections = [:]
-        return draft
-    }
-
     /// More would not fit into the event log.
     static let mostConnections = 10_000
 
