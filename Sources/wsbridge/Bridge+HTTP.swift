@@ -101,7 +101,7 @@ extension Bridge: HTTPHandler {
             )
         }
         let fields = Bridge.streamFields + request.fields
-        guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
+        guard !request.isHead else { return .stream(fields: fields) { $0.end() } }
         return .stream(fields: fields) { [hub, loop] channel in
             let now = loop.wallTime
             hub.subscribe(
@@ -144,9 +144,4 @@ extension HTTPResponse {
         return response
     }
 
-    fileprivate func replacing(_ fields: [HTTPField]) -> HTTPResponse {
-        var response = self
-        response.fields = fields
-        return response
-    }
 }

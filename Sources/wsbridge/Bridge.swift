@@ -33,6 +33,10 @@ final class Bridge {
     /// - Throws: `ListenFailure` if the address cannot be had.
     func start() throws(ListenFailure) {
         let socket = try ListenSocket(configuration.http.listen)
+        // Before anyone is answered: a page that is told 404 does not come back.
+        for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
+            add(name, connection)
+        }
         let server = try HTTPServer(loop: loop, socket: socket, settings: configuration.http, handler: self)
         self.server = server
         if !server.checkStreams() {
@@ -40,9 +44,11 @@ final class Bridge {
                 "streams are slower than they could be: libmicrohttpd does not let them be written to"
             )
         }
-        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
-        for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
-            add(name, connection)
+        if server.connectionLimit < server.wantedConnections {
+            log.warning(
+                "the system lets the process have few descriptors (ulimit -n)",
+                ["connections": .integer(server.connectionLimit)]
+            )
         }
         if !configuration.missingDefaults.isEmpty {
             log.info(
@@ -50,6 +56,7 @@ final class Bridge {
                 ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
             )
         }
+        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
     }
@@ -69,10 +76,15 @@ final class Bridge {
     /// Sends out what came in and what it brought about, until nothing is left to do but wait.
     func endTurn() {
         guard let server else { return }
-        repeat {
+        for _ in 0..<Bridge.roundsPerTurn {
             hub.deliver()
             flushes.flush()
-        } while server.runIfNeeded()
+            guard server.runIfNeeded() else { break }
+        }
         server.prepareToWait()
+        shutdown?.turnEnded()
     }
+
+    /// How often HTTP and streams may bring about work for each other before the upstreams get their turn.
+    private static let roundsPerTurn = 16
 }

@@ -12,11 +12,13 @@ extension HTTPServer {
         case .closeConnection:
             return false
         case .answer(let answer, let head):
-            unsafe deadlines.cancel(descriptor: wsbridge_connection_descriptor(connection))
+            let descriptor = unsafe wsbridge_connection_descriptor(connection)
             switch answer {
             case .response(let response):
+                deadlines.start(.answer, descriptor: descriptor)
                 return unsafe queue(response, on: connection)
             case .stream(let fields, let open):
+                deadlines.cancel(descriptor: descriptor)
                 return unsafe openStream(fields: fields, on: connection, version: head.version, open)
             }
         }

@@ -37,7 +37,6 @@ extension EventHub {
             return false
         case .live:
             guard let slot = subscriber.slot else { return false }
-            subscriber.feed.live[slot].isBlocked = false
             switch subscriber.feed.write(to: slot) {
             case .written: break
             case .blocked: subscriber.watchWriting()

@@ -68,7 +68,6 @@ internal import BridgeCore
     func trim(leaveBehind: (Subscriber) -> Void) {
         while bytes.allocatedBytes > Feed.maxBytes, bytes.canDropFirst {
             let tail = bytes.nextTail
-            // Only those that block can be so far behind.
             for subscriber in subscribers {
                 if let position = subscriber.position(in: self), position < tail { leaveBehind(subscriber) }
             }

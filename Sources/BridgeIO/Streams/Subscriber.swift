@@ -27,8 +27,10 @@ final class Subscriber {
     /// Records that it may still get; nil: no limit.
     var remaining: Int?
     var watch: FilePoll?
-    /// It waits for room in its socket; until then nothing is tried.
-    var isBlocked = false
+    /// It waits for room in its socket; until then nothing is written, neither its page nor the feed's bytes.
+    var isBlocked = false {
+        didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
+    }
 
     /// Bytes for this subscriber alone, which go out before anything else.
     private var page: [UInt8] = []

@@ -10,6 +10,8 @@ import WebSocketProtocol
     private(set) var server: HTTPServer?
     /// Bodies of requests to other paths than `/events`.
     private(set) var bodies: [[UInt8]] = []
+    /// What such requests are answered with.
+    var answerBody: [UInt8] = []
     private let gate: RequestGate
     private var turnEnd: BeforeWaiting?
 
@@ -42,7 +44,9 @@ import WebSocketProtocol
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
         guard case .events(_, let query) = request.route else {
             bodies.append(body)
-            return .response(HTTPResponse(status: 200))
+            var response = HTTPResponse(status: 200)
+            response.body = answerBody
+            return .response(response)
         }
         return .stream(fields: [HTTPField("Content-Type", "text/event-stream")]) { [self] channel in
             hub.subscribe(
