@@ -155,6 +155,9 @@ extension UpstreamSocket {
         transport?.resume()
     }
 
+    /// Bytes that came in so far, whether they are a whole frame or not.
+    package var receivedBytes: UInt64 { transport?.receivedBytes ?? 0 }
+
     private func received(_ bytes: Span<UInt8>) {
         var offset = 0
         if case .handshaking(let transport, var handshake) = state {
