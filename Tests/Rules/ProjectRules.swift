@@ -22,6 +22,7 @@ enum ProjectRules {
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
             "YAML": ["CYAML"],
+            "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
         } + [

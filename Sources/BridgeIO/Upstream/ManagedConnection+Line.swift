@@ -70,6 +70,7 @@ extension ManagedConnection {
     func drop(_ id: SocketID) {
         guard let line, line.id == id else { return }
         line.socket.flush()
+        line.socket.reportWritten()
         line.socket.drop()
         self.line = nil
     }
