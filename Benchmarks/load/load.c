@@ -8,8 +8,8 @@
 //   post    `clients` keep-alive connections that POST, each at once after its answer: latency, CPU a request
 //   codec   WebSocket messages as fast as the server reads them, no stream
 //
-// `links` is how many connections the server opens to the upstream. Every message must reach every stream once, and every
-// POST the upstream, or there is no result.
+// `links` is how many connections the server opens to the upstream. Every message must reach every stream once,
+// and every POST the upstream, or there is no result.
 #include "load.h"
 
 #include <arpa/inet.h>
@@ -131,9 +131,10 @@ static void drive(double seconds, char *blast, size_t blast_count, size_t frame)
             if (deliveries.count >= published * streams) publish();
             turn(10000000);
         } else if (mode == 'f') {
-            for (int burst = 0; burst < 16 && published * streams < deliveries.count + options.window * streams; burst++)
+            uint64_t ahead = options.window * streams;
+            for (int burst = 0; burst < 16 && published * streams < deliveries.count + ahead; burst++)
                 if (!publish()) break;
-            turn(published * streams < deliveries.count + options.window * streams ? 0 : 10000000);
+            turn(published * streams < deliveries.count + ahead ? 0 : 10000000);
         } else if (mode == 'p') {
             while (publish()) continue;
             turn(10000000);
@@ -237,8 +238,8 @@ int main(int count, char **arguments) {
     turns_for(0.3);
     struct usage subscribed = process_usage();
     if (options.publish) open_posts(options.port, options.publish, mode == 'o' ? 1 : options.clients);
-    printf("{\"mode\": \"%s\", \"streams\": %d, \"size\": %zu, \"start_ms\": %.1f, \"memory\": %.0f, \"memory_each\": %.0f", options.mode,
-           options.streams, options.size, start_ms, bare.memory_bytes,
+    printf("{\"mode\": \"%s\", \"streams\": %d, \"size\": %zu, \"start_ms\": %.1f, \"memory\": %.0f, "
+           "\"memory_each\": %.0f", options.mode, options.streams, options.size, start_ms, bare.memory_bytes,
            options.streams ? (subscribed.memory_bytes - bare.memory_bytes) / options.streams : 0);
     if (mode == 'i') {
         turns_for(options.seconds);
