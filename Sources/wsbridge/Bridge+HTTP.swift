@@ -116,7 +116,8 @@ extension Bridge: HTTPHandler {
             )
         }
         let fields = Bridge.streamFields + request.fields
-        guard !request.isHead else { return .stream(fields: fields) { $0.end() } }
+        // Not as a stream: libmicrohttpd would send its last chunk, which is a body.
+        guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
         return .stream(fields: fields) { [hub, loop] channel in
             let now = loop.wallTime
             hub.subscribe(
@@ -153,6 +154,12 @@ extension Bridge: HTTPHandler {
 }
 
 extension HTTPResponse {
+    func replacing(_ fields: [HTTPField]) -> HTTPResponse {
+        var response = self
+        response.fields = fields
+        return response
+    }
+
     func adding(_ further: [HTTPField]) -> HTTPResponse {
         var response = self
         response.fields += further

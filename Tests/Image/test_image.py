@@ -144,12 +144,13 @@ def test_its_labels_name_the_version_that_the_program_has(recipe: dict[str, Any]
 
 
 def test_no_setting_of_the_machine_that_built_it_is_inside(recipe: dict[str, Any]) -> None:
-    places = "/etc/apt/sources.list.d /etc/apt/apt.conf.d /mnt /opt /build"
+    places = "/etc/apt/sources.list.d /etc/apt/apt.conf.d /mnt /opt /srv /build"
     there = f"ls -A {places} 2>/dev/null; cat /etc/apt/sources.list"
     seen = script("--once", "--entrypoint", "/bin/sh", IMAGE, "-c", there)
     assert "roots" not in seen
     assert ".sources" not in seen
     assert "swift" not in seen
+    assert "usr" not in seen
     assert all(not name.upper().endswith("PROXY") for name in recipe["Config"]["Env"])
 
 
