@@ -27,6 +27,7 @@ let package = Package(
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
+        system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
         // Pure: bytes and values in, bytes and values out. No C, no clock, no thread (Tests/Rules proves it).
@@ -36,7 +37,9 @@ let package = Package(
         // The doers. One folder a technology; the only unsafe code.
         .target(
             name: "BridgeIO",
-            dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CZlib"],
+            dependencies: [
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CYAML", "CZlib",
+            ],
             swiftSettings: onTheLoop
         ),
         // The upstream of `wsbridge demo`, and what that command tells.

@@ -93,9 +93,15 @@ extension Bridge: HTTPHandler {
                 retryAfter: configuration.http.retry
             )
         }
+        let filter = StreamFilter(connections: ConnectionSelection(connection.index), types: query.types)
+        guard hub.hasRoom(for: filter) else {
+            throw .tooManyFilters(
+                limit: configuration.http.maxFilters,
+                retryAfter: configuration.http.retry
+            )
+        }
         let fields = Bridge.streamFields + request.fields
         guard !request.isHead else { return .stream(fields: fields) { $0.end() } }
-        let filter = StreamFilter(connections: ConnectionSelection(connection.index), types: query.types)
         return .stream(fields: fields) { [hub, loop] channel in
             let now = loop.wallTime
             hub.subscribe(

@@ -51,6 +51,12 @@ final class Bridge {
             )
         }
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
+        if !configuration.missingDefaults.isEmpty {
+            log.info(
+                "some defaults are not available in this version",
+                ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
+            )
+        }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
     }

@@ -12,6 +12,10 @@ package struct HTTPSettings: Equatable, Sendable {
     /// Of a request's body.
     package var maxBodyBytes = 1 << 20
     package var maxSubscribers = 10_000
+    /// Distinct combinations of what streams show, at a time.
+    package var maxFilters = 256
+    /// Open at a time from one address; 0: no limit.
+    package var maxConnectionsPerClient = 0
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// What event streams tell clients to wait before they come back.

@@ -61,6 +61,14 @@ extension Problem {
         )
     }
 
+    package static func tooManyFilters(limit: Int, retryAfter: Duration) -> Problem {
+        Problem(
+            .tooManySubscribers,
+            "event streams may have at most \(limit) different filters at a time",
+            fields: [Problem.retryAfter(retryAfter)]
+        )
+    }
+
     /// The connection was closed by the user, or gave up, and does not take messages.
     package static func connectionClosed(_ detail: String) -> Problem {
         Problem(.connectionClosed, detail)
@@ -78,10 +86,10 @@ extension Problem {
     }
 
     /// What somebody sent, short and plain enough to be repeated: without control and invisible characters.
-    static func quotable(_ text: String) -> String {
+    static func quotable(_ text: String, limit: Int = 64) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            guard shown.unicodeScalars.count < 64 else { return shown + "..." }
+            guard shown.unicodeScalars.count < limit else { return shown + "..." }
             let isControl = scalar.properties.generalCategory == .control
             let isHidden = isControl || scalar.properties.isDefaultIgnorableCodePoint
             shown.unicodeScalars.append(isHidden ? "?" : scalar)

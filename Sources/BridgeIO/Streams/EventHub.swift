@@ -61,6 +61,12 @@ package final class EventHub {
         }
     }
 
+    /// Whether a stream with this filter would not be one kind too many.
+    package func hasRoom(for filter: StreamFilter) -> Bool {
+        let filters = Set(feeds.keys.map(\.filter))
+        return filters.count < settings.maxFilters || filters.contains(filter)
+    }
+
     /// Begins a stream: `retry:`, what `opening` writes, then the records from `start` on.
     ///
     /// Registration and the look at the head are one step, so nothing is lost or sent twice in between.
