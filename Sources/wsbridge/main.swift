@@ -28,5 +28,11 @@ do throws(StartError) {
         return Service(configuration, loop: Loop()).run()
     case .demo(let configuration):
         return runDemo(configuration)
+    case .health(let endpoint):
+        return runHealth(endpoint)
+    case .send(let order):
+        return runSend(order)
+    case .tail(let order):
+        return Tail(order).run()
     }
 }
