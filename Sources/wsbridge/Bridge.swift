@@ -6,13 +6,15 @@ internal import WebSocketProtocol
 ///
 /// Only here do the parts know one another.
 final class Bridge {
-    let configuration: BridgeConfiguration
+    private(set) var configuration: BridgeConfiguration
     let loop: Loop
     let log: Log
     let hub: EventHub
-    let gate: RequestGate
+    private(set) var gate: RequestGate
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:]
+    /// Those that were removed and still have to close.
+    private var leaving: [ObjectIdentifier: ManagedConnection] = [:]
     private(set) var server: HTTPServer?
     var shutdown: Shutdown?
 
@@ -72,6 +74,43 @@ final class Bridge {
             flushes: flushes
         )
     }
+
+    // MARK: Another configuration
+
+    /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
+    /// touched.
+    func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
+        let change = ConfigurationChange(from: configuration, to: new)
+        configuration = change.result
+        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        hub.settings = configuration.http
+        server?.deadlines.timeout = configuration.http.requestTimeout
+        for name in change.removed { remove(name) }
+        for (name, settings) in configuration.connections {
+            if connections[name] != nil { _ = hub.register(name, limits: configuration.history) }
+            if change.replaced.contains(name) { connections[name]?.replace(settings) }
+        }
+        for name in change.added {
+            guard let settings = configuration.connections[name] else { continue }
+            add(name, settings)
+            connections[name]?.upstream.start()
+        }
+        return change
+    }
+
+    /// Lets a connection go: it is not found any more, its upstream is closed, then its streams end.
+    private func remove(_ name: String) {
+        guard let connection = connections.removeValue(forKey: name) else { return }
+        let upstream = connection.upstream
+        leaving[ObjectIdentifier(upstream)] = upstream
+        upstream.stop { [unowned self] in
+            leaving[ObjectIdentifier(upstream)] = nil
+            // It may have come back meanwhile.
+            if connections[name] == nil { hub.remove(connection.index) }
+        }
+    }
+
+    // MARK: The end of a turn
 
     /// Sends out what came in and what it brought about, until nothing is left to do but wait.
     func endTurn() {

@@ -7,6 +7,7 @@ struct BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
     private let hub: EventHub
+    private let journal: ConnectionJournal
 
     init(
         name: String,
@@ -19,7 +20,13 @@ struct BridgedConnection {
         self.index = index
         self.hub = hub
         let loop = hub.loop
-        let url = configuration.url.redacted
+        journal = ConnectionJournal(
+            name: name,
+            index: index,
+            url: configuration.url.redacted,
+            hub: hub,
+            log: log
+        )
         upstream = ManagedConnection(
             name: name,
             target: UpstreamTarget(configuration),
@@ -27,11 +34,17 @@ struct BridgedConnection {
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
                 flushes: flushes,
-                sink: ConnectionJournal(name: name, index: index, url: url, hub: hub, log: log),
+                sink: journal,
                 epoch: hub.log.epoch.text,
                 wallClock: { loop.wallTime }
             )
         )
+    }
+
+    /// Ends the connection and begins anew with other settings, in the same place.
+    func replace(_ configuration: ConnectionConfiguration) {
+        journal.url = configuration.url.redacted
+        upstream.replace(target: UpstreamTarget(configuration), settings: configuration.settings)
     }
 
     /// Writes the members of the status object (`GET .../status`).

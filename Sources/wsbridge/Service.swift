@@ -7,9 +7,16 @@ final class Service {
     private let loop: Loop
     private let log: Log
     private let bridge: Bridge
+    /// Reads the configuration again; nil: there is no file.
+    private let reread: (() throws(StartError) -> BridgeConfiguration)?
     private var signals: [SignalWatcher] = []
 
-    init(_ configuration: BridgeConfiguration, loop: Loop) {
+    init(
+        _ configuration: BridgeConfiguration,
+        loop: Loop,
+        reread: (() throws(StartError) -> BridgeConfiguration)? = nil
+    ) {
+        self.reread = reread
         self.loop = loop
         Machine.raiseDescriptorLimit()
         log = Log(settings: configuration.log, wallTime: { loop.wallTime })
@@ -41,10 +48,19 @@ final class Service {
             signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
         }
         signals.append(
-            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in
-                log.info("nothing to reload: there is no configuration file")
-            }
+            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
         )
+    }
+
+    private func reload() {
+        guard bridge.shutdown == nil else { return }
+        guard let reread else { return log.info("nothing to reload: there is no configuration file") }
+        do throws(StartError) {
+            log.write(LogRecord(bridge.reload(try reread())))
+        } catch {
+            for line in error.lines { log.error("the configuration is wrong", ["error": .text(line)]) }
+            log.error("not reloaded: the bridge goes on with the configuration that it has")
+        }
     }
 
     private func stop(by signal: Int32) {

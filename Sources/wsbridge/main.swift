@@ -25,7 +25,7 @@ do throws(StartError) {
         Machine.say(text)
         return .clean
     case .serve(let configuration):
-        return Service(configuration, loop: Loop()).run()
+        return Service(configuration, loop: Loop(), reread: configurationReader()).run()
     case .demo(let configuration):
         return runDemo(configuration)
     case .health(let endpoint):
@@ -34,5 +34,15 @@ do throws(StartError) {
         return runSend(order)
     case .tail(let order):
         return Tail(order).run()
+    }
+}
+
+/// Reads the configuration as at the start, if there is a file to read.
+@MainActor func configurationReader() -> (() throws(StartError) -> BridgeConfiguration)? {
+    let arguments = CommandLine.arguments.dropFirst()
+    let environment = ProcessInfo.processInfo.environment
+    guard Invocation.namesFile(arguments: arguments, environment: environment) else { return nil }
+    return { () throws(StartError) in
+        try BridgeConfiguration(arguments: arguments, environment: environment, files: .local)
     }
 }

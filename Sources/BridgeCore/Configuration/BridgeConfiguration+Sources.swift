@@ -32,6 +32,15 @@ extension BridgeConfiguration {
         guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
     }
 
+    /// Reads what `wsbridge serve` reads; throws all that is wrong.
+    package init(
+        arguments: some Collection<String>,
+        environment: [String: String],
+        files: ConfigurationFiles
+    ) throws(StartError) {
+        try self.init(CommandArguments(arguments), environment, files, for: .serve)
+    }
+
     private mutating func readAccess(_ reader: inout SettingReader) {
         reader.read(.token, Secret.init(bearerToken:)) {
             http.tokens.append(AccessToken(name: "environment", secret: $0))

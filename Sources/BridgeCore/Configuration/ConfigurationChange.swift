@@ -45,16 +45,16 @@ package struct ConfigurationChange: Equatable, Sendable {
 
     // MARK: Settings
 
-    private struct HTTPSetting: Sendable {
+    private struct HTTPSetting {
         let key: String
-        let differs: @Sendable (HTTPSettings, HTTPSettings) -> Bool
-        let keep: @Sendable (HTTPSettings, inout HTTPSettings) -> Void
-        let awaitsRestart: @Sendable (HTTPSettings, HTTPSettings) -> Bool
+        let differs: (HTTPSettings, HTTPSettings) -> Bool
+        let keep: (HTTPSettings, inout HTTPSettings) -> Void
+        let awaitsRestart: (HTTPSettings, HTTPSettings) -> Bool
 
         init<Value: Equatable>(
             _ key: String,
-            _ path: WritableKeyPath<HTTPSettings, Value> & Sendable,
-            awaitsRestart: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool = { _, _ in false }
+            _ path: WritableKeyPath<HTTPSettings, Value>,
+            awaitsRestart: @escaping (_ old: Value, _ new: Value) -> Bool = { _, _ in false }
         ) {
             self.key = key
             differs = { $0[keyPath: path] != $1[keyPath: path] }
@@ -67,21 +67,23 @@ package struct ConfigurationChange: Equatable, Sendable {
     ///
     /// What the listening socket and the HTTP daemon were made with cannot be changed. The daemon has room for the
     /// subscribers that there could be at its start.
-    private static let httpSettings = [
-        HTTPSetting("listen", \.listen) { _, _ in true },
-        HTTPSetting("tokens", \.tokens),
-        HTTPSetting("allowAnonymous", \.allowAnonymous),
-        HTTPSetting("allowedOrigins", \.allowedOrigins),
-        HTTPSetting("allowedHosts", \.allowedHosts),
-        HTTPSetting("maxBodyBytes", \.maxBodyBytes),
-        HTTPSetting("maxSubscribers", \.maxSubscribers) { old, new in new > old },
-        HTTPSetting("maxFilters", \.maxFilters),
-        HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _ in true },
-        HTTPSetting("keepAlive", \.keepAlive),
-        HTTPSetting("retry", \.retry),
-        HTTPSetting("requestTimeout", \.requestTimeout),
-        HTTPSetting("shutdownTimeout", \.shutdownTimeout),
-    ]
+    private static var httpSettings: [HTTPSetting] {
+        [
+            HTTPSetting("listen", \.listen) { _, _ in true },
+            HTTPSetting("tokens", \.tokens),
+            HTTPSetting("allowAnonymous", \.allowAnonymous),
+            HTTPSetting("allowedOrigins", \.allowedOrigins),
+            HTTPSetting("allowedHosts", \.allowedHosts),
+            HTTPSetting("maxBodyBytes", \.maxBodyBytes),
+            HTTPSetting("maxSubscribers", \.maxSubscribers) { old, new in new > old },
+            HTTPSetting("maxFilters", \.maxFilters),
+            HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _ in true },
+            HTTPSetting("keepAlive", \.keepAlive),
+            HTTPSetting("retry", \.retry),
+            HTTPSetting("requestTimeout", \.requestTimeout),
+            HTTPSetting("shutdownTimeout", \.shutdownTimeout),
+        ]
+    }
 
     /// The keys of the section `http` that are compared.
     package static var httpKeys: [String] { httpSettings.map(\.key) }

@@ -57,6 +57,15 @@ package enum Invocation: Equatable, Sendable {
         }
     }
 
+    /// Whether a configuration file is named by a flag or the environment.
+    package static func namesFile(
+        arguments: some Collection<String>,
+        environment: [String: String]
+    ) -> Bool {
+        let reader = SettingReader(CommandArguments(arguments), environment, for: .serve)
+        return reader.configurationFile != nil
+    }
+
     private static func topic(_ arguments: CommandArguments) throws(StartError) -> String {
         try requirePlain(arguments, operands: 1)
         guard let word = arguments.operands.first else { return HelpText.overview }

@@ -41,7 +41,8 @@ package struct Outbox: Sendable {
     /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
     private static let refusalLimit = 2
 
-    private let settings: OutboxSettings
+    /// New ones hold for what comes; what is over new bounds stays.
+    package var settings: OutboxSettings
     private let epoch: String
     private var queued = Queue<Entry>()
     private var inFlight = Queue<Entry>()
