@@ -270,7 +270,7 @@ http:
 connections:
   default:
     url: ftp://s3cret@example.org
-    reconect: {}
+    recconnect: {}
     proxy: http://proxy.example
     headers: { A: "${UNSET}" }
 """,
@@ -281,7 +281,7 @@ connections:
     assert lines[0] == "wsbridge.yaml:2: http.lisen: unknown key; did you mean listen?"
     assert lines[1].startswith("wsbridge.yaml:3: http.keepAlive: expected a duration")
     assert lines[2].startswith("wsbridge.yaml:6: connections.default.url: expected a URL")
-    assert lines[3].endswith("7: connections.default.reconect: unknown key; did you mean reconnect?")
+    assert lines[3].endswith("7: connections.default.recconnect: unknown key; did you mean reconnect?")
     assert lines[4].startswith("wsbridge.yaml:8: connections.default.proxy: is not available in this version")
     assert lines[5].endswith("9: connections.default.headers.A: the environment variable UNSET is not set")
     assert len(lines) == 6

@@ -11,7 +11,7 @@ import Testing
               listen: 8080
               tokens:
                 - name: ops
-                  allow: [raed]
+                  allow: [reed]
                 - token: ${NOPE}
                   name: a b
                 - 5
@@ -22,7 +22,7 @@ import Testing
               keepAlive: [1]
               publicDirectory: x
             memory: { maxBytes: null }
-            storage: { directory: ./d, directry: 1 }
+            storage: { directory: ./d, direktory: 1 }
             connections:
               "..": { url: ws://a }
               x:
@@ -45,7 +45,7 @@ import Testing
                 "1: htp: unknown key; did you mean http?",
                 "3: http.lisen: unknown key; did you mean listen?",
                 "4: http.listen: expected host:port, [v6]:port, :port or unix:PATH, not `8080`",
-                "7: http.tokens[0].allow[0]: expected read, send or admin, not `raed`",
+                "7: http.tokens[0].allow[0]: expected read, send or admin, not `reed`",
                 "8: http.tokens[1].token: the environment variable NOPE is not set",
                 "9: http.tokens[1].name: expected a name of 1 to 64 letters, digits, `.`, `_` and `-`, not `a b`",
                 "10: http.tokens[2]: expected a mapping of keys to values, not a single value",
@@ -57,7 +57,7 @@ import Testing
                 "16: http.publicDirectory: \(refused)",
                 "17: memory.maxBytes: \(refused)",
                 "18: storage.directory: \(refused); it can only be null",
-                "18: storage.directry: unknown key; did you mean directory?",
+                "18: storage.direktory: unknown key; did you mean directory?",
                 "20: connections...: a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`",
                 "22: connections.x.url: anything but one URL is not available in this version",
                 "23: connections.x.connect: expected always or manual in this version, not `onDemand`",

@@ -44,6 +44,28 @@ import WebSocketProtocol
         #expect(error?.text == "conf/w.yaml:1: connections.default.tls.serverName: \(complaint)")
     }
 
+    @Test func `may not stand for too much`() {
+        let big = String(repeating: "a", count: 1 << 19)
+        let scene = ConfigurationScene(files: ["conf/big": big], environment: ["BIG": big])
+        #expect(
+            scene.complaints(ConfigurationScene.connection("tls: { serverName: \"${BIG}${BIG}\" }")) == []
+        )
+        #expect(
+            scene.complaints(
+                ConfigurationScene.connection("tls: { serverName: \"${BIG}${file:big}x${BIG}\" }")
+            ) == [
+                "1: connections.default.tls.serverName: "
+                    + "is too long with its references replaced: more than 1MiB"
+            ]
+        )
+        let values = (0...32).map { "H\($0): \"${BIG}\"" }.joined(separator: ", ")
+        #expect(
+            scene.complaints(ConfigurationScene.connection("headers: { \(values) }")) == [
+                "1: connections.default.headers.H32: references stand for more than 16MiB up to here"
+            ]
+        )
+    }
+
     @Test func `count as what they stand for, even where that is nothing`() throws {
         let scene = ConfigurationScene(environment: [
             "AGE": "", "N": "~", "ON": "true", "COUNT": "7", "D": "1m",

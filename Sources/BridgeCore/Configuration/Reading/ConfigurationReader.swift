@@ -16,6 +16,8 @@ struct ConfigurationReader {
     private let environment: [String: String]
     private let files: ConfigurationFiles
     private var path = ConfigurationPath()
+    /// Bytes that references stood for.
+    private var replaced = 0
     private(set) var complaints: [StartError.Complaint] = []
     /// The line of each value that was come across.
     private(set) var lines: [String: Int] = [:]
@@ -27,6 +29,9 @@ struct ConfigurationReader {
         self.environment = environment
         self.files = files
     }
+
+    /// In all values together, in bytes.
+    private static let mostReplaced = 16 << 20
 
     // MARK: Moving about
 
@@ -114,6 +119,10 @@ struct ConfigurationReader {
         }
         do throws(Interpolation.Failure) {
             let value = try Interpolation(written, lookUp: lookUp)
+            if value.hasReferences { replaced += value.text.utf8.count }
+            guard replaced <= ConfigurationReader.mostReplaced else {
+                throw Interpolation.Failure(text: "references stand for more than 16MiB up to here")
+            }
             return Scalar(
                 text: value.text,
                 isNull: style == .plain && Self.isNull(value.text),

@@ -14,6 +14,9 @@ struct Interpolation: Equatable {
         var exitCode = ExitCode.configuration
     }
 
+    /// The longest text, in bytes: references may stand for much, and stand there often.
+    static let longest = 1 << 20
+
     private(set) var text: String
     /// Something of it did not stand in the file, so it must not be shown.
     private(set) var hasReferences = false
@@ -38,6 +41,9 @@ struct Interpolation: Equatable {
                 }
                 let name = String(decoding: rest[(dollar + 2)..<brace], as: UTF8.self)
                 result += try lookUp(try Reference(name)).utf8
+                guard result.count <= Interpolation.longest else {
+                    throw Failure(text: "is too long with its references replaced: more than 1MiB")
+                }
                 hasReferences = true
                 rest = rest[(brace + 1)...]
             } else {
