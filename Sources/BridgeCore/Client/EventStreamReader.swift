@@ -21,6 +21,10 @@ package struct EventStreamReader: Sendable {
     /// An event, or one line of it, is larger than the limit.
     package struct TooLarge: Error, Equatable, Sendable {
         package var limit: Int
+
+        package init(limit: Int) {
+            self.limit = limit
+        }
     }
 
     /// Of an event's data, and of any line.

@@ -18,6 +18,11 @@ package struct LineSplitter: Sendable {
     package struct TooLong: Error, Equatable, Sendable {
         package var number: Int
         package var limit: Int
+
+        package init(number: Int, limit: Int) {
+            self.number = number
+            self.limit = limit
+        }
     }
 
     private let limit: Int
