@@ -30,6 +30,9 @@ let package = Package(
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
+        // The files of public/, as constants of the program.
+        .target(name: "CPublicFiles"),
+
         // Pure: bytes and values in, bytes and values out. No C, no clock, no thread (Tests/Rules proves it).
         .target(name: "WebSocketProtocol", swiftSettings: strict),
         .target(name: "BridgeCore", dependencies: ["WebSocketProtocol"], swiftSettings: strict),
@@ -38,7 +41,8 @@ let package = Package(
         .target(
             name: "BridgeIO",
             dependencies: [
-                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CYAML", "CZlib",
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CYAML",
+                "CZlib",
             ],
             swiftSettings: onTheLoop
         ),

@@ -9,14 +9,21 @@ extension Bridge: HTTPHandler {
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
         do throws(Problem) {
-            return try answer(request, body: body)
+            return try answer(request, body: body, from: head)
         } catch {
             return .response(HTTPResponse(error).adding(request.fields))
         }
     }
 
-    private func answer(_ request: AdmittedRequest, body: [UInt8]) throws(Problem) -> HTTPAnswer {
+    private func answer(
+        _ request: AdmittedRequest,
+        body: [UInt8],
+        from head: RequestHead
+    ) throws(Problem) -> HTTPAnswer {
         switch request.route {
+        case .file(let path):
+            guard let file = files[path] else { throw .notFound("there is no such file") }
+            return .response(file.response(to: head).adding(request.fields))
         case .health:
             return .response(json(request) { $0.member("status", "ok") })
         case .connectionList:

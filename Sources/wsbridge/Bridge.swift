@@ -11,6 +11,7 @@ final class Bridge {
     let log: Log
     let hub: EventHub
     private(set) var gate: RequestGate
+    let files: PublicFiles
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:]
     /// Those that were removed and still have to close.
@@ -21,12 +22,13 @@ final class Bridge {
     private let flushes: FlushRound
     private var turnEnd: BeforeWaiting?
 
-    init(_ configuration: BridgeConfiguration, loop: Loop, log: Log) {
+    init(_ configuration: BridgeConfiguration, files: PublicFiles, loop: Loop, log: Log) {
         self.configuration = configuration
+        self.files = files
         self.loop = loop
         self.log = log
         hub = EventHub(loop: loop, settings: configuration.http)
-        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         flushes = FlushRound(loop: loop)
     }
 

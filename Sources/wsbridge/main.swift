@@ -10,13 +10,13 @@ do throws(StartError) {
         environment: ProcessInfo.processInfo.environment,
         files: .local
     )
-    Machine.exitNow(run(invocation).rawValue)
+    Machine.exitNow(try run(invocation).rawValue)
 } catch {
     Machine.complain(error.lines.joined(separator: "\n"))
     Machine.exitNow(error.exitCode.rawValue)
 }
 
-@MainActor func run(_ invocation: Invocation) -> ExitCode {
+@MainActor func run(_ invocation: Invocation) throws(StartError) -> ExitCode {
     switch invocation {
     case .version:
         Machine.say("wsbridge \(Version.text)")
@@ -25,9 +25,9 @@ do throws(StartError) {
         Machine.say(text)
         return .clean
     case .serve(let configuration):
-        return Service(configuration, loop: Loop(), reread: configurationReader()).run()
+        return try Service(configuration, loop: Loop(), reread: configurationReader()).run()
     case .demo(let configuration):
-        return runDemo(configuration)
+        return try runDemo(configuration)
     case .health(let endpoint):
         return runHealth(endpoint)
     case .send(let order):

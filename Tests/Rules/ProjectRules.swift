@@ -21,7 +21,9 @@ enum ProjectRules {
             "Streams": ["CUV"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
+            "Client": ["CUV"],
             "YAML": ["CYAML"],
+            "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
         } + [
@@ -34,7 +36,7 @@ enum ProjectRules {
     ]
 
     /// libuv is called by the loop alone, whoever imports it.
-    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/"].map { folder in
+    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/", "Client/"].map { folder in
         WordRule(
             folder: "Sources/BridgeIO/\(folder)",
             words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],

@@ -32,7 +32,7 @@ enum Command: String, CaseIterable {
     /// What it takes, or refuses with a reason of its own.
     var flags: Set<Setting> {
         switch self {
-        case .serve, .check, .demo: [.config, .upstream, .listen, .logLevel, .logFormat]
+        case .serve, .check, .demo: [.config, .upstream, .listen, .publicDirectory, .logLevel, .logFormat]
         case .health: [.config, .listen]
         case .send: [.config, .listen, .connection, .wait]
         case .tail: [.config, .listen, .connection, .since, .format, .types]

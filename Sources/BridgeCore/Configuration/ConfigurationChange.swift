@@ -70,6 +70,7 @@ package struct ConfigurationChange: Equatable, Sendable {
     private static var httpSettings: [HTTPSetting] {
         [
             HTTPSetting("listen", \.listen) { _, _ in true },
+            HTTPSetting("publicDirectory", \.publicDirectory) { _, _ in true },
             HTTPSetting("tokens", \.tokens),
             HTTPSetting("allowAnonymous", \.allowAnonymous),
             HTTPSetting("allowedOrigins", \.allowedOrigins),

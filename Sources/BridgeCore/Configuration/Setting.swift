@@ -27,9 +27,9 @@ enum Setting: String, CaseIterable {
     /// How it can be given, and whether at all.
     var support: Support {
         switch self {
-        case .config, .upstream, .listen, .logLevel, .logFormat: .flagAndVariable
+        case .config, .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
         case .token, .allowAnonymous, .allowedHosts, .allowedOrigins: .variable
-        case .dataDirectory, .publicDirectory: .none
+        case .dataDirectory: .none
         case .connection, .wait, .since, .format, .types: .flag
         }
     }

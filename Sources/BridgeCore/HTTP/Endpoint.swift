@@ -2,6 +2,7 @@
 package struct Endpoint: Equatable, Sendable {
     /// The kinds of resource there are.
     package enum Resource: CaseIterable, Sendable {
+        case file
         case health
         case connectionList
         case connection
@@ -16,10 +17,11 @@ package struct Endpoint: Equatable, Sendable {
     /// The connection that the path names; nil in a short form, and where no connection is meant.
     package var connection: String?
 
-    /// Reads a decoded path: the canonical form below `/v1/connections`, or a short one.
+    /// Reads a decoded path: the canonical form below `/v1/connections`, a short one, or that of a file.
     ///
+    /// A file that has the path of something else is not reached.
     /// Throws `not-found` (404) for what is not served.
-    package init(path: [String]) throws(Problem) {
+    package init(path: [String], files: PublicFiles) throws(Problem) {
         if path == ["healthz"] {
             self.init(resource: .health)
         } else if path == ["v1", "connections"] {
@@ -32,6 +34,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: resource, connection: path[2])
         } else if path.count == 1, let resource = Resource(ofConnection: path[0]) {
             self.init(resource: resource)
+        } else if files[path] != nil {
+            self.init(resource: .file)
         } else {
             throw .notFound("there is nothing at this path")
         }
@@ -59,7 +63,7 @@ extension Endpoint.Resource {
     /// The method that does the resource's one thing; where it is GET, HEAD answers too.
     private var method: String {
         switch self {
-        case .health, .connectionList, .connection, .events, .status: "GET"
+        case .file, .health, .connectionList, .connection, .events, .status: "GET"
         case .messages, .connect, .disconnect: "POST"
         }
     }
@@ -72,7 +76,7 @@ extension Endpoint.Resource {
     /// What a token must allow; nil where everyone may come.
     package var scope: AccessScope? {
         switch self {
-        case .health: nil
+        case .file, .health: nil
         case .connectionList, .connection, .events, .status: .read
         case .messages: .send
         case .connect, .disconnect: .admin

@@ -22,7 +22,12 @@ package nonisolated enum YAMLReader {
         var builder = ConfigurationTreeBuilder()
         do throws(ConfigurationFault) {
             let parser = try unsafe YAMLParser(buffer)
-            while let (event, position) = try parser.next() { try builder.handle(event, at: position) }
+            let lastLine = lines(of: bytes).count
+            while let (event, position) = try parser.next() {
+                // What is empty at the end stands, for libyaml, on a line after the last one.
+                let line = min(position.line, lastLine)
+                try builder.handle(event, at: .init(line: line, column: position.column))
+            }
         } catch {
             throw builder.faults(endingWith: explained(error, bytes))
         }
@@ -31,8 +36,7 @@ package nonisolated enum YAMLReader {
 
     /// libyaml places what is missing at the end on a line of its own, and its words for a tab help nobody.
     private static func explained(_ fault: ConfigurationFault, _ bytes: [UInt8]) -> ConfigurationFault {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        if lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        let lines = lines(of: bytes)
         var fault = fault
         fault.line = min(fault.line, lines.count)
         let margin = lines[fault.line - 1].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -40,9 +44,15 @@ package nonisolated enum YAMLReader {
         return ConfigurationFault(line: fault.line, "not valid YAML: a tab indents this line; use spaces")
     }
 
+    /// As editors count them: at least one, and none after a line feed at the end.
+    private static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
+    }
+
     private static func notUTF8(_ bytes: [UInt8]) -> ConfigurationFault {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let wrong = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
+        let wrong = lines(of: bytes).firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
         return ConfigurationFault(line: wrong + 1, "not UTF-8")
     }
 }

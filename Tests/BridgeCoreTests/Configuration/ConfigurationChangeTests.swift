@@ -96,6 +96,7 @@ import WebSocketProtocol
 
     private static let fixed: [(String, @Sendable (inout BridgeConfiguration) -> Void)] = [
         ("http.listen", { $0.http.listen = .unix(path: "/run/b") }),
+        ("http.publicDirectory", { $0.http.publicDirectory = PublicDirectory(name: "page") }),
         ("http.maxSubscribers", { $0.http.maxSubscribers = 20_000 }),
         ("http.maxConnectionsPerClient", { $0.http.maxConnectionsPerClient = 3 }),
     ]

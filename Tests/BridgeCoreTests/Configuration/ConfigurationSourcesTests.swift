@@ -89,7 +89,6 @@ import WebSocketProtocol
         ("ALLOWED_ORIGINS", "https://", "origins such as"),
         ("ALLOWED_ORIGINS", "https://*.a", "origins such as"),
         ("DATA_DIR", "/d", "not supported"),
-        ("PUBLIC", "p", "not supported"),
     ])
     func `that are wrong in the environment are a wrong configuration`(
         name: String,
@@ -124,7 +123,7 @@ import WebSocketProtocol
         let configuration = try #require(invoke(serve).configuration)
         #expect(
             configuration.missingDefaults == [
-                "http.publicDirectory", "memory.maxBytes", "connections.*.proxy", "connections.*.network",
+                "memory.maxBytes", "connections.*.proxy", "connections.*.network",
             ]
         )
         #expect(invoke("demo").configuration?.missingDefaults == [])

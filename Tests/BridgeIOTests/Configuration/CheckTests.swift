@@ -11,7 +11,7 @@ import WebSocketProtocol
             history: { maxAge: 90s }
             connections:
               z: { url: "ws://h/a$${b}?" , subprotocols: ["null", "1", "a.b", "true"] }
-              "1": { url: "ws+unix:/s:/p", tls: { serverName: "x: \"é\" #\n$${Y}" }, reconnect: { factor: 1.25 } }
+              "1": { url: "ws://h/s:/p", tls: { serverName: "x: \"é\" #\n$${Y}" }, reconnect: { factor: 1.25 } }
               "null": { url: "wss://[::1]/", heartbeat: { closeCode: 4000 }, outbox: { maxAge: 1.0005 } }
             """#
         let scene = ConfigurationScene()
@@ -84,7 +84,7 @@ import WebSocketProtocol
 
     @Test func `misses what a connection misses that a flag adds`() throws {
         let scene = ConfigurationScene(flags: ["--upstream", "ws://flag"])
-        let missing = ["http.publicDirectory", "memory.maxBytes"]
+        let missing = ["memory.maxBytes"]
         let ofConnections = ["connections.*.proxy", "connections.*.network"]
         let given = "{ url: ws://h, proxy: none, network: ignore }"
         #expect(try scene.configuration("{}").missingDefaults == missing + ofConnections)
@@ -97,13 +97,13 @@ import WebSocketProtocol
     }
 
     @Test func `keeps paths beside the file`() throws {
-        let yaml = """
-            http: { listen: "unix:run/s" }
-            connections: { a: { url: "ws+unix:run/u:/p" }, b: { url: "ws+unix:/run/u:/p" } }
-            """
-        let configuration = try ConfigurationScene().configuration(yaml)
-        #expect(configuration.http.listen == .unix(path: "conf/run/s"))
-        #expect(configuration.connections["a"]?.url.endpoint == .unix(path: "conf/run/u"))
-        #expect(configuration.connections["b"]?.url.endpoint == .unix(path: "/run/u"))
+        let connection = ConfigurationScene.connection("")
+        let unset = try ConfigurationScene().configuration("http: { listen: \"unix:run/s\" }\n" + connection)
+        #expect(unset.http.listen == .unix(path: "conf/run/s"))
+        #expect(unset.http.publicDirectory == PublicDirectory(base: "conf"))
+        let set = try ConfigurationScene().configuration("http: { publicDirectory: page }\n" + connection)
+        #expect(set.http.publicDirectory == PublicDirectory(name: "page", base: "conf"))
+        let flag = ConfigurationScene(flags: ["--public", "page"])
+        #expect(try flag.configuration(connection).http.publicDirectory == PublicDirectory(name: "page"))
     }
 }

@@ -44,7 +44,8 @@ private enum Example {
 
     @Test func `says nothing but the defaults`() throws {
         let configuration = try scene.configuration(Example.text)
-        let defaults = BridgeConfiguration()
+        var defaults = BridgeConfiguration()
+        defaults.http.publicDirectory.base = "conf"
         #expect(configuration.http == defaults.http)
         #expect(configuration.history == defaults.history)
         #expect(
@@ -89,7 +90,7 @@ private enum Example {
         #expect(refused.allSatisfy { $0.contains("is not available in this version") })
         #expect(
             keys == [
-                "http.publicDirectory", "http.tls", "memory.maxBytes", "connections.*.idleTimeout",
+                "http.tls", "memory.maxBytes", "connections.*.idleTimeout",
                 "connections.*.rate", "connections.*.onOpen", "connections.*.rules", "connections.*.request",
             ]
         )

@@ -38,6 +38,7 @@ private struct KeyCase: CustomTestStringConvertible {
 
 private let cases = [
     KeyCase("http.listen", "localhost:1"),
+    KeyCase("http.publicDirectory", "page"),
     KeyCase("http.tokens", "[{ name: a, token: t }]", shows: ""),
     KeyCase("http.allowAnonymous", "true"),
     KeyCase("http.allowedOrigins", "[\"https://a.example\", \"*\"]", shows: "[https://a.example, \"*\"]"),
@@ -141,10 +142,10 @@ private let cases = [
         var plain = try scene.configuration(ConfigurationScene.connection(""))
         #expect(
             plain.missingDefaults == [
-                "http.publicDirectory", "memory.maxBytes", "connections.*.proxy", "connections.*.network",
+                "memory.maxBytes", "connections.*.proxy", "connections.*.network",
             ]
         )
-        plain.missingDefaults = ["http.publicDirectory", "memory.maxBytes"]
+        plain.missingDefaults = ["memory.maxBytes"]
         #expect(try scene.configuration(yaml + "\n" + connection) == plain)
     }
 }

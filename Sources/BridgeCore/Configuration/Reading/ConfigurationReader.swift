@@ -152,12 +152,15 @@ struct ConfigurationReader {
         Problem.quotable(path, limit: 4096)
     }
 
+    /// The configuration file's folder, without a slash at its end; nil: the working directory.
+    var folder: String? {
+        file.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(file[..<$0]) }
+    }
+
     /// The path as seen from the configuration file's folder.
     func resolved(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
-            return path
-        }
-        return String(file[...slash]) + path
+        guard !path.hasPrefix("/"), let folder else { return path }
+        return "\(folder)/\(path)"
     }
 
     /// Complains unless the file can be read.

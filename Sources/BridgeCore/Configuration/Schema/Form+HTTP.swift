@@ -11,6 +11,14 @@ extension Form<ListenAddress> {
     )
 }
 
+extension Form<PublicDirectory> {
+    static let publicDirectory = scalar(
+        "the path of a folder",
+        parse: { text throws(MalformedValue) in try PublicDirectory(text: text) },
+        write: { .quoted($0.name) }
+    )
+}
+
 extension Form<String> {
     static let origin = one(of: "an origin such as https://example.org, without a path, or *") {
         HTTPSettings.isOrigin($0)

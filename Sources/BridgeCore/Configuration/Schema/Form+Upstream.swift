@@ -4,12 +4,6 @@ extension Form<WebSocketURL> {
     private static let single = scalar(
         "a URL such as wss://example.org/feed",
         isSecret: true,
-        resolve: { text, reader in
-            // The same as in an address to listen on: the socket lies beside the file.
-            let scheme = "ws+unix:"
-            guard text.lowercased().hasPrefix(scheme) else { return text }
-            return scheme + reader.resolved(String(text.dropFirst(scheme.count)))
-        },
         parse: { text throws(MalformedValue) in try WebSocketURL(setting: text) },
         write: { .quoted($0.masked) }
     )

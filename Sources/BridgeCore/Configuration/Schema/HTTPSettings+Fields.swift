@@ -2,7 +2,7 @@ extension HTTPSettings {
     /// The section `http`.
     static let fields: [Field<HTTPSettings>] = [
         Field("listen", \.listen, .listenAddress),
-        .later("publicDirectory", only: nil, missingDefault: "http.publicDirectory"),
+        pageField,
         Field("tokens", \.tokens, AccessToken.list, keys: AccessToken.fields.schema()),
         Field("allowAnonymous", \.allowAnonymous, .flag),
         Field("allowedOrigins", \.allowedOrigins, .list(.origin)),
@@ -18,6 +18,20 @@ extension HTTPSettings {
         Field("shutdownTimeout", \.shutdownTimeout, .duration(.zero ... .seconds(3600))),
         .later("dynamicConnections", only: .word("false")),
     ]
+
+    /// Counts from the folder of the file, even where the file leaves it at its default.
+    private static let pageField = Field<HTTPSettings>(
+        key: "publicDirectory",
+        keys: [],
+        isAvailable: true,
+        read: { node, section, reader in
+            if let node, let directory = Form.publicDirectory.read(node, &reader) {
+                section.publicDirectory = directory
+            }
+            section.publicDirectory.base = reader.folder
+        },
+        write: { Form.publicDirectory.write($0.publicDirectory) }
+    )
 }
 
 extension AccessToken {
