@@ -32,21 +32,37 @@ extension Bridge: HTTPHandler {
             return .response(try status(of: name, request))
         case .events(let name, let query):
             return try events(of: name, query, request)
-        case .send(let name, let kind):
-            return .response(try send(try Message(kind, body: body), to: name, request))
+        case .readiness:
+            return .response(readiness(request))
+        case .send(let name, let order):
+            return try send(order, body: body, to: name, request)
+        case .outbox(let name):
+            return .response(try outbox(of: name, request))
+        case .dropOutbox(let name):
+            return .response(try dropOutbox(of: name, request))
+        case .message(let name, let id):
+            return .response(try message(id, of: name, request))
+        case .dropMessage(let name, let id):
+            return .response(try dropMessage(id, of: name, request))
         case .connect(let name):
-            try connection(name).upstream.connect()
-            return .response(try status(of: name, request))
+            return .response(try control(name, request) { $0.connect() })
         case .disconnect(let name):
             let order = try DisconnectRequest(body: body)
-            try connection(name).upstream.disconnect(code: order.code, reason: order.reason)
-            return .response(try status(of: name, request))
+            return .response(
+                try control(name, request) { $0.disconnect(code: order.code, reason: order.reason) }
+            )
+        case .reconnect(let name):
+            return .response(try control(name, request) { $0.reconnect() })
+        case .pause(let name):
+            return .response(try control(name, request) { $0.pause() })
+        case .resume(let name):
+            return .response(try control(name, request) { $0.resume() })
         }
     }
 
     // MARK: Resources
 
-    private func connection(_ name: String) throws(Problem) -> BridgedConnection {
+    func connection(_ name: String) throws(Problem) -> BridgedConnection {
         guard let connection = connections[name] else { throw .notFound("there is no such connection") }
         return connection
     }
@@ -69,22 +85,14 @@ extension Bridge: HTTPHandler {
         }
     }
 
-    private func send(
-        _ message: Message,
-        to name: String,
-        _ request: AdmittedRequest
+    /// Has a connection do something, and answers with its status.
+    private func control(
+        _ name: String,
+        _ request: AdmittedRequest,
+        _ order: (ManagedConnection) -> Void
     ) throws(Problem) -> HTTPResponse {
-        guard shutdown == nil else { throw .bridgeStopping }
-        let upstream = try connection(name).upstream
-        do throws(OutboxError) {
-            let id = try upstream.send(message)
-            return json(request, status: 202) { json in
-                json.member("id", id.description)
-                json.member("state", "queued")
-            }
-        } catch {
-            throw Problem(error)
-        }
+        order(try connection(name).upstream)
+        return try status(of: name, request)
     }
 
     private func events(
@@ -133,7 +141,7 @@ extension Bridge: HTTPHandler {
         HTTPField("X-Content-Type-Options", "nosniff"),
     ]
 
-    private func json(
+    func json(
         _ request: AdmittedRequest,
         status: Int = 200,
         _ members: (inout JSONWriter) -> Void
@@ -145,7 +153,7 @@ extension Bridge: HTTPHandler {
 }
 
 extension HTTPResponse {
-    fileprivate func adding(_ further: [HTTPField]) -> HTTPResponse {
+    func adding(_ further: [HTTPField]) -> HTTPResponse {
         var response = self
         response.fields += further
         return response

@@ -15,7 +15,7 @@ final class Bridge {
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:]
     /// Those that were removed and still have to close.
-    private var leaving: [ObjectIdentifier: ManagedConnection] = [:]
+    private var leaving: [ObjectIdentifier: BridgedConnection] = [:]
     private(set) var server: HTTPServer?
     var shutdown: Shutdown?
 
@@ -88,9 +88,13 @@ final class Bridge {
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
         for name in change.removed { remove(name) }
-        for (name, settings) in configuration.connections {
-            if connections[name] != nil { _ = hub.register(name, limits: configuration.history) }
-            if change.replaced.contains(name) { connections[name]?.replace(settings) }
+        for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
+        for name in change.replaced {
+            guard var connection = connections[name], let settings = configuration.connections[name] else {
+                continue
+            }
+            connection.replace(settings)
+            connections[name] = connection
         }
         for name in change.added {
             guard let settings = configuration.connections[name] else { continue }
@@ -103,10 +107,11 @@ final class Bridge {
     /// Lets a connection go: it is not found any more, its upstream is closed, then its streams end.
     private func remove(_ name: String) {
         guard let connection = connections.removeValue(forKey: name) else { return }
-        let upstream = connection.upstream
-        leaving[ObjectIdentifier(upstream)] = upstream
-        upstream.stop { [unowned self] in
-            leaving[ObjectIdentifier(upstream)] = nil
+        let id = ObjectIdentifier(connection.upstream)
+        leaving[id] = connection
+        connection.upstream.stop { [unowned self] in
+            leaving[id] = nil
+            connection.sender.stop(because: .notFound("the connection was removed"))
             // It may have come back meanwhile.
             if connections[name] == nil { hub.remove(connection.index) }
         }

@@ -6,6 +6,9 @@ internal import WebSocketProtocol
 struct BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
+    let sender: Sender
+    /// It counts for whether the bridge is ready.
+    private(set) var isToBeUp: Bool
     private let hub: EventHub
     private let journal: ConnectionJournal
 
@@ -39,10 +42,13 @@ struct BridgedConnection {
                 wallClock: { loop.wallTime }
             )
         )
+        sender = Sender(upstream, loop: loop)
+        isToBeUp = configuration.settings.connect == .always
     }
 
     /// Ends the connection and begins anew with other settings, in the same place.
-    func replace(_ configuration: ConnectionConfiguration) {
+    mutating func replace(_ configuration: ConnectionConfiguration) {
+        isToBeUp = configuration.settings.connect == .always
         journal.url = configuration.url.redacted
         upstream.replace(target: UpstreamTarget(configuration), settings: configuration.settings)
     }

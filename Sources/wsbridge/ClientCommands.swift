@@ -7,7 +7,8 @@ func runHealth(_ endpoint: BridgeEndpoint) -> ExitCode {
     do throws(ClientFailure) {
         let reply = try client.begin(.health, within: .seconds(2))
         guard reply.status != 200 else { return .clean }
-        Machine.complain("wsbridge: the bridge at \(endpoint.address.text) is not well: status \(reply.status)")
+        let address = endpoint.address.text
+        Machine.complain("wsbridge: the bridge at \(address) is not well: status \(reply.status)")
     } catch {
         Machine.complain("wsbridge: \(error.text(at: endpoint.address))")
     }

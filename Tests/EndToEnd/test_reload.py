@@ -191,9 +191,7 @@ def test_some_settings_wait_for_a_restart(start_upstream, run_bridge, serve: Ser
         ("", ["no upstream"]),
     ],
 )
-def test_a_wrong_file_changes_nothing(
-    start_upstream, serve: Serve, text: str, complaints: list[str]
-) -> None:
+def test_a_wrong_file_changes_nothing(start_upstream, serve: Serve, text: str, complaints: list[str]) -> None:
     upstream = start_upstream()
     served = serve({"connections": {"a": {"url": upstream.url}}})
     peer = upstream.peer()

@@ -36,7 +36,8 @@ enum ProjectRules {
     ]
 
     /// libuv is called by the loop alone, whoever imports it.
-    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/", "Client/"].map { folder in
+    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/", "Client/"].map {
+        folder in
         WordRule(
             folder: "Sources/BridgeIO/\(folder)",
             words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],

@@ -74,7 +74,9 @@ struct SettingReader {
     /// An empty variable counts as none, but for the token's: whoever set that one meant to have a token.
     private func source(of setting: Setting) -> (place: String, text: String, exitCode: ExitCode)? {
         if let text = flags[setting] { return (setting.flag, text, .usage) }
-        guard setting.support.hasVariable, let text = environment[setting.variable], !text.isEmpty || setting == .token else { return nil }
+        guard setting.support.hasVariable, let text = environment[setting.variable],
+            !text.isEmpty || setting == .token
+        else { return nil }
         return (setting.variable, text, .configuration)
     }
 }

@@ -4,18 +4,26 @@ package struct Endpoint: Equatable, Sendable {
     package enum Resource: CaseIterable, Sendable {
         case file
         case health
+        case readiness
         case connectionList
         case connection
         case messages
         case events
         case status
+        case outbox
+        case outboxMessage
         case connect
         case disconnect
+        case reconnect
+        case pause
+        case resume
     }
 
     package var resource: Resource
     /// The connection that the path names; nil in a short form, and where no connection is meant.
     package var connection: String?
+    /// The message of the outbox that the path names.
+    package var message: String?
 
     /// Reads a decoded path: the canonical form below `/v1/connections`, a short one, or that of a file.
     ///
@@ -24,6 +32,8 @@ package struct Endpoint: Equatable, Sendable {
     package init(path: [String], files: PublicFiles) throws(Problem) {
         if path == ["healthz"] {
             self.init(resource: .health)
+        } else if path == ["readyz"] {
+            self.init(resource: .readiness)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
         } else if path.count == 3, path.starts(with: ["v1", "connections"]) {
@@ -32,6 +42,10 @@ package struct Endpoint: Equatable, Sendable {
             let resource = Resource(ofConnection: path[3])
         {
             self.init(resource: resource, connection: path[2])
+        } else if path.count == 5, path.starts(with: ["v1", "connections"]), path[3] == "outbox" {
+            self.init(resource: .outboxMessage, connection: path[2], message: path[4])
+        } else if path.count == 2, path[0] == "outbox" {
+            self.init(resource: .outboxMessage, message: path[1])
         } else if path.count == 1, let resource = Resource(ofConnection: path[0]) {
             self.init(resource: resource)
         } else if files[path] != nil {
@@ -41,9 +55,10 @@ package struct Endpoint: Equatable, Sendable {
         }
     }
 
-    private init(resource: Resource, connection: String? = nil) {
+    private init(resource: Resource, connection: String? = nil, message: String? = nil) {
         self.resource = resource
         self.connection = connection
+        self.message = message
     }
 }
 
@@ -54,37 +69,44 @@ extension Endpoint.Resource {
         case "messages": self = .messages
         case "events": self = .events
         case "status": self = .status
+        case "outbox": self = .outbox
         case "connect": self = .connect
         case "disconnect": self = .disconnect
+        case "reconnect": self = .reconnect
+        case "pause": self = .pause
+        case "resume": self = .resume
         default: return nil
         }
     }
 
-    /// The method that does the resource's one thing; where it is GET, HEAD answers too.
-    private var method: String {
+    /// The methods that do the resource's work, OPTIONS aside, each with what a token must allow for it; nil where
+    /// everyone may come.
+    ///
+    /// Where GET answers, HEAD does too.
+    private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
-        case .file, .health, .connectionList, .connection, .events, .status: "GET"
-        case .messages, .connect, .disconnect: "POST"
+        case .file, .health, .readiness: [("GET", nil)]
+        case .connectionList, .connection, .events, .status: [("GET", .read)]
+        case .messages: [("POST", .send)]
+        case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
+        case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", .admin)]
         }
     }
 
     /// The methods that are answered, as `Allow` lists them.
     package var allow: String {
-        method == "GET" ? "GET, HEAD, OPTIONS" : "\(method), OPTIONS"
+        let names = methods.flatMap { $0.name == "GET" ? ["GET", "HEAD"] : [$0.name] }
+        return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    /// What a token must allow; nil where everyone may come.
-    package var scope: AccessScope? {
-        switch self {
-        case .file, .health: nil
-        case .connectionList, .connection, .events, .status: .read
-        case .messages: .send
-        case .connect, .disconnect: .admin
+    /// What a token must allow for `method`, OPTIONS aside; nil where everyone may come.
+    ///
+    /// Throws `method-not-allowed` (405).
+    package func scope(of method: String) throws(Problem) -> AccessScope? {
+        let meant = method == "HEAD" ? "GET" : method
+        guard let row = methods.first(where: { $0.name == meant }) else {
+            throw .methodNotAllowed(allow: allow)
         }
-    }
-
-    /// Whether `method` is answered here, OPTIONS aside.
-    func answers(_ method: String) -> Bool {
-        method == self.method || (method == "HEAD" && self.method == "GET")
+        return row.scope
     }
 }

@@ -66,10 +66,7 @@ package struct RequestGate: Sendable {
         }
         guard !target.isAsterisk else { throw Problem(.invalidTarget, "`*` is for OPTIONS alone") }
         let endpoint = try Endpoint(path: target.path, files: files)
-        guard endpoint.resource.answers(head.method) else {
-            throw .methodNotAllowed(allow: endpoint.resource.allow)
-        }
-        let caller = try credentials.caller(for: endpoint.resource.scope)
+        let caller = try credentials.caller(for: endpoint.resource.scope(of: head.method))
         let route = try Route(endpoint, of: target, from: head, by: caller, among: connections)
         let body = try BodyIntake(framing, limit: maxBodyBytes)
         return .serve(
@@ -90,7 +87,7 @@ package struct RequestGate: Sendable {
         _ origin: OriginGuard.Finding,
         _ fields: [HTTPField]
     ) throws(Problem) -> HTTPResponse {
-        let everything = "GET, HEAD, POST, OPTIONS"
+        let everything = "GET, HEAD, POST, DELETE, OPTIONS"
         if OriginGuard.isPreflight(head) {
             let allow = (try? Endpoint(path: target.path, files: files))?.resource.allow ?? everything
             return HTTPResponse(status: 204, fields: fields + origin.preflightFields(allow: allow))

@@ -9,6 +9,8 @@ nonisolated final class Exchange {
         case receiving(RequestHead, AdmittedRequest)
         /// The answer waits until so many bytes at most have been thrown away.
         case discarding(RequestHead, HTTPResponse, patience: Int)
+        /// The answer is not known yet.
+        case held(HeldAnswer)
         case answered
     }
 
@@ -24,6 +26,8 @@ nonisolated final class Exchange {
     enum Step {
         case proceed
         case answer(HTTPAnswer, RequestHead)
+        /// What was held may be there now.
+        case demand(HeldAnswer)
         case closeConnection
     }
 
@@ -66,6 +70,7 @@ nonisolated final class Exchange {
             progress = .answered
             return .answer(.response(response), head)
         }
+        if case .held(let held) = progress { return .demand(held) }
         guard case .receiving(let head, let request) = progress else { return .proceed }
         progress = .answered
         do throws(Problem) {
@@ -78,10 +83,21 @@ nonisolated final class Exchange {
         }
     }
 
+    /// The answer will come from there.
+    func hold(_ held: HeldAnswer) { progress = .held(held) }
+
+    /// Where the answer comes from, if it was not known at once.
+    var held: HeldAnswer? {
+        switch progress {
+        case .held(let held): held
+        case .waitingForHead, .receiving, .discarding, .answered: nil
+        }
+    }
+
     var isWaitingForHead: Bool {
         switch progress {
         case .waitingForHead: true
-        case .receiving, .discarding, .answered: false
+        case .receiving, .discarding, .held, .answered: false
         }
     }
 

@@ -11,6 +11,8 @@ package protocol HTTPHandler: AnyObject {
 /// What a handler does with a request.
 package enum HTTPAnswer {
     case response(HTTPResponse)
+    /// An answer that is not known yet: `begin` gets what takes it, and may give it at once.
+    case later(begin: (HeldAnswer) -> Void)
     /// A body without end: `open` gets the stream once the head is out.
     case stream(fields: [HTTPField], open: (any StreamChannel) -> Void)
 }

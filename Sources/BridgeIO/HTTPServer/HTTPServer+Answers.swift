@@ -5,18 +5,26 @@ extension HTTPServer {
     /// Does what an exchange asks for next.
     ///
     /// - Returns: false if the connection is to be closed without an answer.
-    func take(_ step: Exchange.Step, on connection: OpaquePointer) -> Bool {
+    func take(_ step: Exchange.Step, of exchange: Exchange, on connection: OpaquePointer) -> Bool {
         switch step {
         case .proceed:
             return true
         case .closeConnection:
             return false
+        case .demand(let held):
+            return unsafe demand(held, on: connection)
         case .answer(let answer, let head):
             let descriptor = unsafe wsbridge_connection_descriptor(connection)
             switch answer {
             case .response(let response):
-                deadlines.start(.answer, descriptor: descriptor)
                 return unsafe queue(response, on: connection)
+            case .later(let begin):
+                deadlines.cancel(descriptor: descriptor)
+                let held = unsafe HeldAnswer(on: connection, of: self)
+                exchange.hold(held)
+                heldAnswers[ObjectIdentifier(held)] = held
+                begin(held)
+                return unsafe demand(held, on: connection)
             case .stream(let fields, let open):
                 deadlines.cancel(descriptor: descriptor)
                 return unsafe openStream(fields: fields, on: connection, version: head.version, open)
@@ -24,7 +32,22 @@ extension HTTPServer {
         }
     }
 
+    private func demand(_ held: HeldAnswer, on connection: OpaquePointer) -> Bool {
+        switch held.demand() {
+        case .send(let response): unsafe queue(response, on: connection)
+        case .close: false
+        case .wait: true
+        }
+    }
+
+    /// The daemon is done with a request whose answer was held.
+    func release(_ held: HeldAnswer) {
+        held.finish()
+        heldAnswers[ObjectIdentifier(held)] = nil
+    }
+
     private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+        unsafe deadlines.start(.answer, descriptor: wsbridge_connection_descriptor(connection))
         let content = unsafe response.body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
                 bytes.count,

@@ -54,7 +54,7 @@ nonisolated func answerRequest(
             } else {
                 exchange.completed(handler: server.handler)
             }
-        return unsafe server.take(step, on: connection)
+        return unsafe server.take(step, of: exchange, on: connection)
     }
     if head == nil { unsafe uploadSize.pointee = 0 }
     return goesOn ? .YES : .NO
@@ -68,12 +68,15 @@ nonisolated func requestCompleted(
     _ reason: MHD_RequestTerminationCode
 ) {
     guard let exchange = unsafe exchange, let retained = unsafe exchange.pointee else { return }
-    unsafe Unmanaged<Exchange>.fromOpaque(retained).release()
+    let held = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue().held
     unsafe exchange.pointee = nil
     guard let server = unsafe owner(of: context, as: HTTPServer.self), let connection = unsafe connection
     else { return }
     let descriptor = unsafe wsbridge_connection_descriptor(connection)
-    MainActor.assumeIsolated { server.deadlines.start(.next, descriptor: descriptor) }
+    MainActor.assumeIsolated {
+        if let held { server.release(held) }
+        server.deadlines.start(.next, descriptor: descriptor)
+    }
 }
 
 /// A connection was accepted or is about to be closed.

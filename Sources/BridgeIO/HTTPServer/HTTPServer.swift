@@ -16,6 +16,9 @@ internal import Glibc
     /// Runs before anyone else is answered.
     var selfCheck: StreamSelfCheck?
 
+    /// The requests whose answers were not known at once, until the daemon is done with them.
+    var heldAnswers: [ObjectIdentifier: HeldAnswer] = [:]
+
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024
     /// Connections beside those of subscribers.
@@ -125,6 +128,9 @@ internal import Glibc
         timeout = (due, timer)
     }
 
+    /// Answers that are owed, or on their way.
+    package var heldAnswerCount: Int { heldAnswers.count }
+
     // MARK: Stopping
 
     /// Accepts no more connections, so that clients are refused; those that are open go on.
@@ -139,10 +145,11 @@ internal import Glibc
     /// Ends every connection and the daemon; idempotent.
     ///
     /// All streams must have ended and the daemon must have run since: it cannot be stopped with connections
-    /// that are suspended.
+    /// that are suspended. Answers that are still owed are asked for once more, and then given up.
     package func stop() {
         guard let daemon = unsafe daemon else { return }
         stopAccepting()
+        for held in heldAnswers.values { held.endWait() }
         run()
         poll = nil
         timeout = nil

@@ -47,11 +47,16 @@ private struct Answer: Equatable {
         ("HTTP/1.1 200 \r\nContent-Length: 1\r\nConnection: close\r\n\r\nx", "x", false),
         ("HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 1\r\n\r\nx", "x", false),
         ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "x", false),
-        ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n"
-            + "Content-Length: 2\r\n\r\nok", "ok", true),
+        (
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n"
+                + "Content-Length: 2\r\n\r\nok", "ok", true
+        ),
         (chunked + "5\r\nhello\r\n0\r\n\r\n", "hello", true),
-        (chunked + "00a;name=\"v\"\r\n0123456789\r\nC \r\n\r\n\r\n\r\n\r\n \r\n!\r\n0\r\nTrailer: x\r\n\r\n",
-            "0123456789\r\n\r\n\r\n\r\n \r\n!", true),
+        (
+            chunked
+                + "00a;name=\"v\"\r\n0123456789\r\nC \r\n\r\n\r\n\r\n\r\n \r\n!\r\n0\r\nTrailer: x\r\n\r\n",
+            "0123456789\r\n\r\n\r\n\r\n \r\n!", true
+        ),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", "", true),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200", "x", false),
     ])
@@ -127,7 +132,8 @@ private struct Answer: Equatable {
             "Content-Length: 3\r\n", "5\r\nhello\r\n", "0\r\n\r\n", "ffffffffffffffff\r\n", ";", "\n",
         ]
         for _ in 0..<300 {
-            let bytes = (input.number(below: 2) == 0 ? Array(Self.chunked.utf8) : []) + input.bytes(of: pieces)
+            let bytes =
+                (input.number(below: 2) == 0 ? Array(Self.chunked.utf8) : []) + input.bytes(of: pieces)
             let whole = Answer([bytes], isClosed: true)
             let bytewise = Answer(bytes.map { [$0] }, isClosed: true)
             // What comes together with the fault is not handed on any more.

@@ -16,7 +16,8 @@ import WebSocketProtocol
         ("health", [:], "127.0.0.1:8080"), ("health --listen :90", [:], "127.0.0.1:90"),
         ("health", ["WSBRIDGE_LISTEN": "0.0.0.0:90"], "127.0.0.1:90"),
         ("health --listen [::]:90", ["WSBRIDGE_LISTEN": "a:1"], "[::1]:90"),
-        ("send --listen unix:/run/b x", [:], "unix:/run/b"), ("tail --listen a.example:1", [:], "a.example:1"),
+        ("send --listen unix:/run/b x", [:], "unix:/run/b"),
+        ("tail --listen a.example:1", [:], "a.example:1"),
         ("tail --listen 10.0.0.1:1", ["WSBRIDGE_CONFIG": "not read"], "10.0.0.1:1"),
         // What serve would complain about is none of their business.
         ("health", ["WSBRIDGE_DATA_DIR": "/data", "WSBRIDGE_LOG_LEVEL": "loud"], "127.0.0.1:8080"),
@@ -50,7 +51,8 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        ("send x", "POST /messages", "x"), ("send --connection a.b x", "POST /v1/connections/a.b/messages", "x"),
+        ("send x", "POST /messages", "x"),
+        ("send --connection a.b x", "POST /v1/connections/a.b/messages", "x"),
         ("send --wait 1m30s x", "POST /messages?wait=1m30s", "x"), ("send -- -x", "POST /messages", "-x"),
     ])
     func `send a message`(words: String, line: String, text: String) throws {
@@ -86,15 +88,23 @@ import WebSocketProtocol
         ("tail --since now", "/events", "/events?since=1970-01-01T00%3A00%3A01.000Z"),
         ("tail --since 500ms", "/events?since=500ms", "/events?since=1970-01-01T00%3A00%3A00.500Z"),
         ("tail --since start", "/events?since=start", "/events?since=start"),
-        ("tail --since 2026-11-30T08:00:00Z", "/events?since=2026-11-30T08%3A00%3A00.000Z",
-            "/events?since=2026-11-30T08%3A00%3A00.000Z"),
-        ("tail --connection c --format json --types text,status --since start",
+        (
+            "tail --since 2026-11-30T08:00:00Z", "/events?since=2026-11-30T08%3A00%3A00.000Z",
+            "/events?since=2026-11-30T08%3A00%3A00.000Z"
+        ),
+        (
+            "tail --connection c --format json --types text,status --since start",
             "/v1/connections/c/events?format=json&types=text%2Cstatus&since=start",
-            "/v1/connections/c/events?format=json&types=text%2Cstatus&since=start"),
-        ("tail --format ndjson --since start", "/events?format=json&since=start",
-            "/events?format=json&since=start"),
-        ("tail --format sse --types status --since start", "/events?types=status&since=start",
-            "/events?types=status&since=start"),
+            "/v1/connections/c/events?format=json&types=text%2Cstatus&since=start"
+        ),
+        (
+            "tail --format ndjson --since start", "/events?format=json&since=start",
+            "/events?format=json&since=start"
+        ),
+        (
+            "tail --format sse --types status --since start", "/events?types=status&since=start",
+            "/events?types=status&since=start"
+        ),
     ])
     func `follow a stream from where it stands`(words: String, first: String, second: String) throws {
         guard case .tail(let order) = try invoke(words).get() else {
@@ -114,14 +124,20 @@ import WebSocketProtocol
 
     private static let binary = EventStreamReader.Event(type: "binary", data: Array("AAE=".utf8), id: "e-1")
     private static let text = EventStreamReader.Event(data: Array("a\nb".utf8), id: "e-2")
-    private static let gap = EventStreamReader.Event(type: "gap", data: Array("{\"missed\":3}".utf8), id: "e-3")
+    private static let gap = EventStreamReader.Event(
+        type: "gap",
+        data: Array("{\"missed\":3}".utf8),
+        id: "e-3"
+    )
 
     @Test(arguments: [
         (text, TailOrder.Format.raw, "a\nb\n", nil), (binary, .raw, "AAE=\n", nil),
         (gap, .raw, "", "a gap: 3 records were lost"),
         (.init(type: "gap", data: Array("{\"missed\":1}".utf8)), .raw, "", "a gap: 1 record was lost"),
-        (.init(type: "gap", data: Array("{\"missed\":null}".utf8)), .raw, "",
-            "a gap: messages were lost, it is not known how many"),
+        (
+            .init(type: "gap", data: Array("{\"missed\":null}".utf8)), .raw, "",
+            "a gap: messages were lost, it is not known how many"
+        ),
         (.init(type: "status", data: Array("{}".utf8)), .raw, "", nil),
         (.init(data: []), .raw, "\n", nil),
         (text, .sse, "id: e-2\ndata: a\ndata: b\n\n", nil),
@@ -141,12 +157,18 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        (401, #"{"type":"urn:wsbridge:problem:unauthorized","title":"t","detail":"send a token"}"#,
-            "send a token (unauthorized, status 401)", false),
-        (503, #"{"type":"urn:wsbridge:problem:outbox-full","title":"Full"}"#, "Full (outbox-full, status 503)",
-            true),
+        (
+            401, #"{"type":"urn:wsbridge:problem:unauthorized","title":"t","detail":"send a token"}"#,
+            "send a token (unauthorized, status 401)", false
+        ),
+        (
+            503, #"{"type":"urn:wsbridge:problem:outbox-full","title":"Full"}"#,
+            "Full (outbox-full, status 503)",
+            true
+        ),
         (502, "<html>", "(status 502)", true), (404, "", "(status 404)", false),
-        (500, #"{"detail":"a\u001b[2Jb\nc"}"#, "a?[2Jb?c (status 500)", true), (429, "{}", "(status 429)", true),
+        (500, #"{"detail":"a\u001b[2Jb\nc"}"#, "a?[2Jb?c (status 500)", true),
+        (429, "{}", "(status 429)", true),
     ])
     func `repeat what the bridge said`(status: Int, body: String, text: String, isPassing: Bool) {
         let refusal = Refusal(status: status, body: Array(body.utf8))

@@ -110,7 +110,9 @@ import WebSocketProtocol
             #expect(change.result == (try configuration()))
             let again = ConfigurationChange(from: change.result, to: new)
             #expect(again.awaitingRestart == [key])
-            #expect(told(again).hasPrefix("warning: reloaded, but some settings need a restart; needsRestart:"))
+            #expect(
+                told(again).hasPrefix("warning: reloaded, but some settings need a restart; needsRestart:")
+            )
         }
     }
 

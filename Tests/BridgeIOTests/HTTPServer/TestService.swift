@@ -116,6 +116,8 @@ func unwrap<Value>(_ value: Value?) throws -> Value {
     func pause() { stream?.stopReading() }
     func resume() { stream?.startReading() }
     func leave() { stream = nil }
+    /// Sends no more, and goes on reading.
+    func finish() { stream?.shutdownWriting() }
 
     /// The body, its chunks joined if it has any; nil before the head is there.
     var body: String? { bodyBytes.map { String(decoding: $0, as: UTF8.self) } }
