@@ -220,6 +220,16 @@ def test_send_names_a_connection_and_shows_its_token(upstream: Upstream, start_b
     assert upstream.peer().received(1) == ["with"]
 
 
+def test_send_waits_until_the_upstream_has_it(upstream: Upstream, bridge: Bridge) -> None:
+    assert command("send", "--listen", address(bridge), "--wait", "30s", "waited for") == (0, "", "")
+    assert bridge.status()["counters"]["sent"] == 1
+    upstream.go_away()
+    bridge.await_status(lambda status: not status["ready"], "the connection is lost")
+    # Not written by then is queued, which is no failure.
+    assert command("send", "--listen", address(bridge), "--wait", "10ms", "kept") == (0, "", "")
+    assert bridge.status()["outbox"]["messages"] == 1
+
+
 def test_send_says_that_nobody_is_there(nobody: str) -> None:
     code, _, errors = command("send", "--listen", nobody, stdin=b"a\nb\n")
     assert code == UNAVAILABLE

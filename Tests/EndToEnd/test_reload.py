@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, Upstream
+from harness import Bridge, Upstream, await_truth
 
 
 class Reloadable:
@@ -98,6 +98,24 @@ def test_the_streams_of_a_removed_connection_end(start_upstream, serve: Serve) -
     again = served.bridge.stream("/v1/connections/gone/events?since=start")
     other.peer(1).send("first")
     assert again.next().data == "first"
+
+
+def test_who_waits_for_a_removed_connection_is_told(start_upstream, serve: Serve) -> None:
+    kept, gone = start_upstream(), start_upstream()
+    connections = {"kept": {"url": kept.url}, "gone": {"url": gone.url}}
+    served = serve({"connections": connections})
+    gone.peer()
+    gone.stop()
+    path = "/v1/connections/gone"
+    await_truth(lambda: not served.bridge.get(f"{path}/status").json()["ready"], "the connection is lost")
+    with served.bridge.client() as client:
+        client.send_head("POST", f"{path}/messages?wait=1m", {"Content-Length": "1"})
+        client.wire.send(b"x")
+        await_truth(
+            lambda: served.bridge.get(f"{path}/status").json()["outbox"]["messages"], "the message waits"
+        )
+        served.reload({"connections": {"kept": {"url": kept.url}}})
+        assert client.response().status == 404
 
 
 def test_a_changed_connection_begins_anew_with_its_outbox(start_upstream, serve: Serve) -> None:
