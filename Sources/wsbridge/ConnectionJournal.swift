@@ -7,7 +7,7 @@ final class ConnectionJournal: ConnectionSink {
     private let name: String
     private let index: ConnectionIndex
     /// Fit to be shown.
-    private let url: String
+    var url: String
     private let hub: EventHub
     private let log: Log
 

@@ -151,7 +151,17 @@ extension EventHub {
     /// Those whose clients do not take it now get it when they do, until the loop stops.
     package func endAll() {
         deliver()
-        for subscriber in allSubscribers {
+        end(allSubscribers)
+    }
+
+    /// Ends the streams that show this connection alone, in the same way.
+    func endStreams(of connection: ConnectionIndex) {
+        deliver()
+        end(allSubscribers.filter { $0.feed.shape.filter.connections == ConnectionSelection(connection) })
+    }
+
+    private func end(_ subscribers: [Subscriber]) {
+        for subscriber in subscribers {
             if let position = subscriber.position(in: subscriber.feed) {
                 subscriber.enqueue(subscriber.feed.rest(from: position))
             } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {

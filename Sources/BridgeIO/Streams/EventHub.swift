@@ -7,7 +7,8 @@ package import BridgeCore
 package final class EventHub {
     package private(set) var log: EventLog
     package let loop: Loop
-    private let settings: HTTPSettings
+    /// New ones hold at once.
+    package var settings: HTTPSettings
     private var feeds: [StreamShape: Feed] = [:]
     private var dirty: [Feed] = []
     private var keepAliveTimer: LoopTimer?
@@ -24,6 +25,12 @@ package final class EventHub {
     /// Makes room for a connection.
     package func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
         log.register(name, limits: limits)
+    }
+
+    /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
+    package func remove(_ connection: ConnectionIndex) {
+        endStreams(of: connection)
+        log.remove(connection)
     }
 
     // MARK: Publishing
