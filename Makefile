@@ -1,9 +1,9 @@
 # The front door: each target is a script in scripts/. `make help` lists them.
-.PHONY: help run build test lint format conformance fuzz clean
+.PHONY: help run build test lint format conformance fuzz image-test bench clean
 .DEFAULT_GOAL := help
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\): *## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\): *## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 run: ## install what is missing, build, and start the demo bridge on 127.0.0.1:8080 (ARGS="--listen 127.0.0.1:9000")
 	@exec scripts/run $(ARGS)
@@ -26,6 +26,13 @@ conformance: ## the Autobahn test suite against the WebSocket client
 export FUZZ_SECONDS
 fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
 	@exec scripts/fuzz
+
+image-test: ## build the image from the Dockerfile and try it out (root; no Docker engine needed)
+	@exec scripts/image-test
+
+export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
+bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 15 minutes)
+	@exec scripts/bench
 
 clean: ## remove everything that was built or installed into this folder
 	@rm -rf .build .venv .cache reports

@@ -72,6 +72,13 @@ let package = Package(
             path: "Tests/Interop/AutobahnClient",
             swiftSettings: onTheLoop
         ),
+        // What `make bench` measures of the WebSocket client alone.
+        .executableTarget(
+            name: "codec-client",
+            dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            path: "Benchmarks/CodecClient",
+            swiftSettings: onTheLoop
+        ),
         .testTarget(
             name: "WebSocketProtocolTests",
             dependencies: ["WebSocketProtocol", "WebSocketTestSupport"],

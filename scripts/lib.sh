@@ -82,17 +82,20 @@ $advice"
         fail "this is Swift ${version:-of an unknown version} ($(command -v swift)). $advice"
 }
 
-# Prepares .venv with exactly Tests/requirements.txt; quick if it is that already.
-need_venv() {
-    local wanted=Tests/requirements.txt python
-    cmp -s "$wanted" .venv/installed.txt && .venv/bin/python -c '' 2>/dev/null && return
+# Prepares .venv with exactly Tests/requirements.txt.
+need_venv() { need_python Tests/requirements.txt .venv; }
+
+# need_python REQUIREMENTS VENV: prepares a virtual environment with exactly these; quick if it is that already.
+need_python() {
+    local wanted=$1 venv=$2 python
+    cmp -s "$wanted" "$venv/installed.txt" && "$venv/bin/python" -c '' 2>/dev/null && return
     for python in python3 /usr/bin/python3 ""; do
         "${python:-false}" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break
     done
-    [ -n "$python" ] || fail "Python 3.11 or newer with its venv module is needed for the tests"
-    say "installing $wanted into .venv"
-    rm -rf .venv
-    "$python" -m venv .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input -r "$wanted"
-    cp "$wanted" .venv/installed.txt
+    [ -n "$python" ] || fail "Python 3.11 or newer with its venv module is needed"
+    say "installing $wanted into $venv"
+    rm -rf "$venv"
+    "$python" -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -r "$wanted"
+    cp "$wanted" "$venv/installed.txt"
 }

@@ -1,4 +1,5 @@
-// The built-in copy of the page, so that a lone binary still has one. The build watches these files.
+// The built-in copy of the page, and the description of the API, so that a lone binary has both. The build watches
+// these files.
 #include "CPublicFiles.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -34,6 +35,10 @@ static const unsigned char icon_svg[] = {
 #embed "../../public/icon.svg"
 };
 
+static const unsigned char openapi_yaml[] = {
+#embed "../../openapi.yaml"
+};
+
 static const struct wsbridge_public_file files[] = {
     {"index.html", index_html, sizeof index_html},
     {"app.css", app_css, sizeof app_css},
@@ -45,6 +50,7 @@ static const struct wsbridge_public_file files[] = {
     {"row.js", row_js, sizeof row_js},
     {"sending.js", sending_js, sizeof sending_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
+    {"openapi.yaml", openapi_yaml, sizeof openapi_yaml},
 };
 
 const struct wsbridge_public_file *wsbridge_public_file_at(size_t index) {

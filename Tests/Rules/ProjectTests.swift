@@ -73,4 +73,13 @@ struct ProjectTests {
         #expect(!records.isEmpty)
         #expect(records.filter { !index.contains("(\($0))") } == [])
     }
+
+    @Test func `the image is built with every library that the build needs`() throws {
+        let needed = try Project.file("scripts/lib.sh").lines.joined(separator: "\n")
+            .matches(of: #/"([a-z0-9-]+-dev): /#)
+            .map(\.output.1)
+        let recipe = Set(try Project.file("Dockerfile").lines.map { $0.filter { !" \\".contains($0) } })
+        #expect(!needed.isEmpty)
+        #expect(needed.filter { !recipe.contains(String($0)) } == [])
+    }
 }

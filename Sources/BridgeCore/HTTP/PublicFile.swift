@@ -64,6 +64,7 @@ package struct PublicFile: Equatable, Sendable {
         "css": "text/css; charset=utf-8",
         "txt": "text/plain; charset=utf-8",
         "json": "application/json",
+        "yaml": "application/yaml",
         "map": "application/json",
         "webmanifest": "application/manifest+json",
         "svg": "image/svg+xml",

@@ -10,6 +10,8 @@ package struct PublicFiles: Equatable, Sendable {
     package static let maxBytes = 4 << 20
     /// What `/` shows.
     package static let front = "index.html"
+    /// What describes the API.
+    package static let description = "openapi.yaml"
 
     /// By the segments of their paths.
     private var files: [[String]: PublicFile] = [:]
@@ -27,6 +29,12 @@ package struct PublicFiles: Equatable, Sendable {
         guard content.count <= bytesLeft else { throw .bytes }
         files[path] = PublicFile(name: path.last ?? "", content: content)
         bytes += content.count
+    }
+
+    /// Adds the description of the API beyond the limits, instead of a file of that name: it is the bridge's own.
+    package mutating func add(description: [UInt8]) {
+        let name = PublicFiles.description
+        files[[name]] = PublicFile(name: name, content: description)
     }
 
     /// The file at a decoded path; the front page at none.

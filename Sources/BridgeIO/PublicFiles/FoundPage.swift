@@ -42,16 +42,19 @@ package struct FoundPage {
     }
 
     private static func files(at place: PublicDirectory.Place) throws(FolderReader.Failure) -> PublicFiles {
-        switch place {
-        case .directory(let path):
-            return try FolderReader(path).files
-        case .builtIn:
-            do throws(PublicFiles.Overflow) {
-                return try .builtIn
-            } catch {
-                throw FolderReader.Failure(path: place.name, error: error.rawValue)
-            }
+        let builtIn: PublicFiles
+        do throws(PublicFiles.Overflow) {
+            builtIn = try .builtIn
+        } catch {
+            throw FolderReader.Failure(path: PublicDirectory.Place.builtIn.name, error: error.rawValue)
         }
+        guard case .directory(let path) = place else { return builtIn }
+        var files = try FolderReader(path).files
+        // Whatever page there is, the description is that of this very program.
+        if let description = builtIn[[PublicFiles.description]] {
+            files.add(description: description.content)
+        }
+        return files
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-/// One of the files of `public/` as it was when this was compiled; it lives as long as the process.
+/// `openapi.yaml`, or one of the files of `public/`, as it was when this was compiled; it lives as long as the process.
 struct wsbridge_public_file {
     const char *_Nonnull name;
     const unsigned char *_Nonnull bytes;

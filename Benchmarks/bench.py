@@ -1,0 +1,143 @@
+"""Runs the rounds: every contestant does every work once a round, then the next round begins.
+
+So whatever else the machine does meets all of them. What is compared are ratios within one round, and what is
+reported is the median of the rounds. A contestant that loses or doubles a message has no result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import report
+from contestants import LOAD_CORE, SERVER_CORE, Ports, Tools, command
+
+BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
+FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
+CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One kind of load."""
+
+    name: str
+    mode: str
+    contestants: list[str]
+    streams: int = 0
+    size: int = 100
+    links: int = 1
+
+
+WORKS = [
+    *(Work(f"one message at a time, N = {n:,}", "one", BRIDGES, n) for n in (1, 100, 1000)),
+    *(Work(f"flat out, N = {n:,}", "flat", FLAT, n) for n in (1, 100)),
+    Work("flat out, N = 1,000", "flat", [*FLAT, "Nchan, 2 workers"], 1000),
+    Work("idle, N = 1,000", "idle", BRIDGES, 1000),
+    Work("POST, 32 clients", "post", BRIDGES),
+    Work("receive, 100 B", "codec", CLIENTS),
+    Work("receive, 1 MiB", "codec", CLIENTS, size=1 << 20),
+    Work("idle, 1 upstream", "idle", ["wsbridge"]),
+    Work("idle, 101 upstreams", "idle", ["wsbridge"], links=101),
+]
+
+#: By work and contestant, a result a round; None where there is none.
+Results = dict[tuple[str, str], list[dict[str, float] | None]]
+
+
+def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[str, float] | None:
+    ports = Ports.free()
+    server, has_upstream = command(contestant, tools, ports, work.links)
+    load = [str(tools.tools / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
+    load += ["--seconds", str(seconds), "--links", str(work.links)]
+    if not contestant.endswith("client"):
+        load += ["--port", str(ports.listen)]
+    if has_upstream:
+        load += ["--upstream", str(ports.upstream)]
+    if work.mode == "post" or (not has_upstream and work.mode in ("one", "flat")):
+        load += ["--publish", "/messages"]
+    # Two processes that serve need both cores.
+    cores = f"{SERVER_CORE},{LOAD_CORE}" if contestant.endswith("2 workers") else str(SERVER_CORE)
+    done = subprocess.run(
+        ["taskset", "-c", str(LOAD_CORE), *load, "--", "taskset", "-c", cores, *server],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    print(f"\n{work.name}, {contestant}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+    return None
+
+
+def medians(results: Results) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the median of each figure, for those that gave a result in every round."""
+    found = {}
+    for key, rounds in results.items():
+        if all(rounds):
+            names = rounds[0].keys() - {"mode"}
+            found[key] = {name: statistics.median(one[name] for one in rounds) for name in names}
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--binaries", type=Path, required=True, help="the folder of wsbridge and codec-client"
+    )
+    parser.add_argument("--tools", type=Path, required=True, help="the folder of load, limit and venv")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args()
+    if (os.cpu_count() or 1) < 2:
+        sys.exit("two cores are needed: one for the server, one for the load")
+
+    tools = Tools(options.binaries.absolute(), options.tools.absolute())
+    results: Results = defaultdict(list)
+    began, loads = time.monotonic(), [os.getloadavg()[0]]
+    for number in range(1, options.rounds + 1):
+        for work in WORKS:
+            for contestant in work.contestants:
+                print(
+                    f"\rround {number}/{options.rounds}: {work.name}, {contestant}\x1b[K", end="", flush=True
+                )
+                results[work.name, contestant].append(measure(work, contestant, tools, options.seconds))
+        loads.append(os.getloadavg()[0])
+    print("\r\x1b[K", end="")
+
+    text = report.text(
+        results,
+        medians(results),
+        [(work.name, work.mode, work.contestants) for work in WORKS],
+        report.Circumstances(
+            rounds=options.rounds,
+            seconds=options.seconds,
+            took=time.monotonic() - began,
+            loads=loads,
+            binary_bytes=(tools.binaries / "wsbridge").stat().st_size,
+            python=tools.python,
+        ),
+    )
+    options.output.write_text(text)
+    print(text)
+    incomplete = [
+        f"{work}, {contestant}" for (work, contestant), rounds in results.items() if not all(rounds)
+    ]
+    if incomplete:
+        print("no result in every round: " + "; ".join(incomplete), file=sys.stderr)
+    return 1 if incomplete else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

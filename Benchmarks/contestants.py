@@ -1,0 +1,87 @@
+"""What is measured: how each contestant is started."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+PEERS = Path(__file__).parent / "peers"
+
+#: The core of the server; the load tool has the other one.
+SERVER_CORE = 0
+LOAD_CORE = 1
+
+
+@dataclass
+class Ports:
+    """Free a moment ago; each measurement has its own."""
+
+    upstream: int
+    listen: int
+
+    @staticmethod
+    def free() -> Ports:
+        with socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", 0))
+            other.bind(("127.0.0.1", 0))
+            return Ports(one.getsockname()[1], other.getsockname()[1])
+
+
+@dataclass
+class Tools:
+    """Where the programs are."""
+
+    binaries: Path
+    tools: Path
+
+    @property
+    def python(self) -> str:
+        return str(self.tools / "venv/bin/python")
+
+    def folder(self, name: str) -> Path:
+        """Return an empty folder; the one of the last measurement is gone then."""
+        folder = Path(tempfile.gettempdir()) / f"wsbridge-bench-{name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return folder
+
+
+def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tuple[list[str], bool]:
+    """Return what starts a contestant, and whether its messages come from a WebSocket upstream."""
+    upstream = f"ws://127.0.0.1:{ports.upstream}/"
+    numbers = [str(ports.upstream), str(ports.listen)]
+    if contestant == "wsbridge":
+        wsbridge = [str(tools.binaries / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
+        wsbridge += ["--log-level", "error"]
+        if links == 1:
+            return [*wsbridge, "--upstream", upstream], True
+        configuration = tools.folder("config") / "wsbridge.yaml"
+        lines = [f"  c{index}: {{ url: '{upstream}' }}\n" for index in range(links)]
+        configuration.write_text("connections:\n" + "".join(lines))
+        return [*wsbridge, "--config", str(configuration)], True
+    if contestant == "limit":
+        return [str(tools.tools / "limit"), *numbers], True
+    if contestant == "limit, each by itself":
+        return [str(tools.tools / "limit"), *numbers, "each"], True
+    if contestant == "aiohttp":
+        return [tools.python, str(PEERS / "aiohttp_bridge.py"), *numbers], True
+    if contestant.startswith("Nchan"):
+        return ["nginx", "-c", str(nchan_configuration(contestant, tools, ports))], False
+    if contestant == "wsbridge's client":
+        return [str(tools.binaries / "codec-client"), upstream], True
+    library = contestant.removesuffix("'s client")
+    return [tools.python, str(PEERS / "websocket_clients.py"), library, numbers[0]], True
+
+
+def nchan_configuration(contestant: str, tools: Tools, ports: Ports) -> Path:
+    folder = tools.folder("nchan")
+    text = (PEERS / "nginx.conf.in").read_text()
+    workers = "2" if contestant.endswith("2 workers") else "1"
+    for name, value in {"WORKERS": workers, "PORT": str(ports.listen), "FOLDER": str(folder)}.items():
+        text = text.replace(f"@{name}@", value)
+    path = folder / "nginx.conf"
+    path.write_text(text)
+    return path

@@ -1,0 +1,55 @@
+# The program, its C libraries and the roots that TLS needs, on a small Debian.
+#
+#   docker build --tag wsbridge .
+#   docker run --rm -p 127.0.0.1:8080:8080 -e WSBRIDGE_TOKEN -e WSBRIDGE_UPSTREAM=wss://example.org/feed wsbridge
+
+FROM swift:6.3-bookworm AS build
+# Versions are not pinned: what is wanted is Debian's newest security fix for each.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+        libmicrohttpd-dev \
+        libssl-dev \
+        libuv1-dev \
+        libyaml-dev \
+        pkg-config \
+        zlib1g-dev \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+COPY . .
+RUN swift build --no-color-diagnostics --configuration release --static-swift-stdlib --product wsbridge \
+    && install -D --strip .build/release/wsbridge /out/wsbridge
+
+FROM debian:bookworm-slim
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+        ca-certificates \
+        libmicrohttpd12 \
+        libssl3 \
+        libstdc++6 \
+        libuv1 \
+        libyaml-0-2 \
+        zlib1g \
+    && rm -rf /var/lib/apt/lists/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
+    && groupadd --gid 10001 wsbridge \
+    && useradd --uid 10001 --gid wsbridge --no-log-init --no-create-home --home-dir /nonexistent \
+        --shell /usr/sbin/nologin wsbridge
+COPY --from=build /out/wsbridge /usr/local/bin/wsbridge
+
+ARG VERSION=unknown
+LABEL org.opencontainers.image.title="wsbridge" \
+      org.opencontainers.image.description="Keeps a WebSocket alive and lets everything else use it over plain HTTP" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim"
+
+# All interfaces of the container, so it starts only with a token (or WSBRIDGE_ALLOW_ANONYMOUS=true).
+ENV WSBRIDGE_LISTEN=:8080
+EXPOSE 8080
+USER 10001:10001
+WORKDIR /
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=5s --retries=3 CMD ["wsbridge", "health"]
+ENTRYPOINT ["wsbridge"]
+CMD ["serve"]
