@@ -9,13 +9,17 @@ extension Bridge: HTTPHandler {
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
         do throws(Problem) {
-            return try answer(request, body: body)
+            return try answer(request, body: body, from: head)
         } catch {
             return .response(HTTPResponse(error).adding(request.fields))
         }
     }
 
-    private func answer(_ request: AdmittedRequest, body: [UInt8]) throws(Problem) -> HTTPAnswer {
+    private func answer(
+        _ request: AdmittedRequest,
+        body: [UInt8],
+        from head: RequestHead
+    ) throws(Problem) -> HTTPAnswer {
         switch request.route {
         case .health:
             return .response(json(request) { $0.member("status", "ok") })
@@ -24,7 +28,13 @@ extension Bridge: HTTPHandler {
         case .status(let name):
             return .response(try status(of: name, request))
         case .events(let name, let query):
-            return try events(of: name, query, request)
+            return try events(of: [name], query, request, from: head)
+        case .mergedEvents(let names, let query):
+            return try events(of: names, query, request, from: head)
+        case .subscribers(let name):
+            return .response(try subscribers(of: name, request))
+        case .poll(let name, let query):
+            return try poll(name, query, request)
         case .send(let name, let kind):
             return .response(try send(try Message(kind, body: body), to: name, request))
         case .connect(let name):
@@ -39,7 +49,7 @@ extension Bridge: HTTPHandler {
 
     // MARK: Resources
 
-    private func connection(_ name: String) throws(Problem) -> BridgedConnection {
+    func connection(_ name: String) throws(Problem) -> BridgedConnection {
         guard let connection = connections[name] else { throw .notFound("there is no such connection") }
         return connection
     }
@@ -80,47 +90,7 @@ extension Bridge: HTTPHandler {
         }
     }
 
-    private func events(
-        of name: String,
-        _ query: EventsQuery,
-        _ request: AdmittedRequest
-    ) throws(Problem) -> HTTPAnswer {
-        let connection = try connection(name)
-        guard shutdown == nil else { throw .bridgeStopping }
-        guard hub.subscriberCount < configuration.http.maxSubscribers else {
-            throw .tooManySubscribers(
-                limit: configuration.http.maxSubscribers,
-                retryAfter: configuration.http.retry
-            )
-        }
-        let fields = Bridge.streamFields + request.fields
-        guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
-        let filter = StreamFilter(connections: ConnectionSelection(connection.index), types: query.types)
-        return .stream(fields: fields) { [hub, loop] channel in
-            let now = loop.wallTime
-            hub.subscribe(
-                channel,
-                filter: filter,
-                start: query.position(at: now),
-                limit: query.limit,
-                opening: { encoder, bytes in
-                    guard query.types.contains(.status) else { return }
-                    encoder.appendStatus("snapshot", of: name, at: now, to: &bytes) {
-                        connection.writeStatus(to: &$0)
-                    }
-                }
-            )
-        }
-    }
-
-    private static let streamFields = [
-        HTTPField("Content-Type", "text/event-stream; charset=utf-8"),
-        HTTPField("Cache-Control", "no-store, no-transform"),
-        HTTPField("X-Accel-Buffering", "no"),
-        HTTPField("X-Content-Type-Options", "nosniff"),
-    ]
-
-    private func json(
+    func json(
         _ request: AdmittedRequest,
         status: Int = 200,
         _ members: (inout JSONWriter) -> Void
@@ -132,15 +102,9 @@ extension Bridge: HTTPHandler {
 }
 
 extension HTTPResponse {
-    fileprivate func adding(_ further: [HTTPField]) -> HTTPResponse {
+    func adding(_ further: [HTTPField]) -> HTTPResponse {
         var response = self
         response.fields += further
-        return response
-    }
-
-    fileprivate func replacing(_ fields: [HTTPField]) -> HTTPResponse {
-        var response = self
-        response.fields = fields
         return response
     }
 }

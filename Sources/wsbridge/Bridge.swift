@@ -54,6 +54,7 @@ final class Bridge {
             name: name,
             index: index,
             configuration: settings,
+            recordsSent: configuration.history.includeSent,
             hub: hub,
             log: log,
             flushes: flushes
@@ -66,7 +67,7 @@ final class Bridge {
         repeat {
             hub.deliver()
             flushes.flush()
-        } while server.runIfNeeded()
+        } while server.runIfNeeded() || hub.hasNews
         server.prepareToWait()
     }
 }

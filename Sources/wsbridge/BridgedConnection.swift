@@ -12,6 +12,7 @@ struct BridgedConnection {
         name: String,
         index: ConnectionIndex,
         configuration: ConnectionConfiguration,
+        recordsSent: Bool,
         hub: EventHub,
         log: Log,
         flushes: FlushRound
@@ -27,7 +28,14 @@ struct BridgedConnection {
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
                 flushes: flushes,
-                sink: ConnectionJournal(name: name, index: index, url: url, hub: hub, log: log),
+                sink: ConnectionJournal(
+                    name: name,
+                    index: index,
+                    url: url,
+                    recordsSent: recordsSent,
+                    hub: hub,
+                    log: log
+                ),
                 epoch: hub.log.epoch.text,
                 wallClock: { loop.wallTime }
             )
@@ -36,10 +44,12 @@ struct BridgedConnection {
 
     /// Writes the members of the status object (`GET .../status`).
     func writeStatus(to json: inout JSONWriter) {
-        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) {
-            json in
-            hub.log.status(of: index).writeMembers(to: &json)
-        }
+        upstream.status.writeMembers(
+            to: &json,
+            subscribers: hub.subscriberCount(of: index),
+            gaps: hub.gaps(of: index),
+            history: { json in hub.log.status(of: index).writeMembers(to: &json) }
+        )
     }
 }
 

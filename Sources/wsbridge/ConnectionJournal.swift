@@ -2,25 +2,38 @@ internal import BridgeCore
 internal import BridgeIO
 internal import WebSocketProtocol
 
-/// Puts what a connection receives and what happens to it into the event log, and the latter into the log.
+/// Puts what a connection receives and sends, and what happens to it into the event log, and the latter into the log.
 final class ConnectionJournal: ConnectionSink {
     private let name: String
     private let index: ConnectionIndex
     /// Fit to be shown.
     private let url: String
+    private let recordsSent: Bool
     private let hub: EventHub
     private let log: Log
 
-    init(name: String, index: ConnectionIndex, url: String, hub: EventHub, log: Log) {
+    init(
+        name: String,
+        index: ConnectionIndex,
+        url: String,
+        recordsSent: Bool,
+        hub: EventHub,
+        log: Log
+    ) {
         self.name = name
         self.index = index
         self.url = url
+        self.recordsSent = recordsSent
         self.hub = hub
         self.log = log
     }
 
     func received(_ message: Message) {
         hub.append(.message(message), of: index)
+    }
+
+    func sent(_ message: Message) {
+        if recordsSent { hub.append(.message(message), of: index, direction: .sent) }
     }
 
     func happened(_ event: Lifecycle) {

@@ -12,6 +12,8 @@ package struct HTTPSettings: Equatable, Sendable {
     /// Of a request's body.
     package var maxBodyBytes = 1 << 20
     package var maxSubscribers = 10_000
+    /// Different combinations of format and filters that event streams may have at a time.
+    package var maxFilters = 256
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// What event streams tell clients to wait before they come back.

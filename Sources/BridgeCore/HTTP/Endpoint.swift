@@ -7,6 +7,8 @@ package struct Endpoint: Equatable, Sendable {
         case connection
         case messages
         case events
+        case mergedEvents
+        case subscribers
         case status
         case connect
         case disconnect
@@ -24,6 +26,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .health)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
+        } else if path == ["v1", "events"] {
+            self.init(resource: .mergedEvents)
         } else if path.count == 3, path.starts(with: ["v1", "connections"]) {
             self.init(resource: .connection, connection: path[2])
         } else if path.count == 4, path.starts(with: ["v1", "connections"]),
@@ -49,6 +53,7 @@ extension Endpoint.Resource {
         switch segment {
         case "messages": self = .messages
         case "events": self = .events
+        case "subscribers": self = .subscribers
         case "status": self = .status
         case "connect": self = .connect
         case "disconnect": self = .disconnect
@@ -56,31 +61,33 @@ extension Endpoint.Resource {
         }
     }
 
-    /// The method that does the resource's one thing; where it is GET, HEAD answers too.
-    private var method: String {
+    /// The methods that do the resource's work, OPTIONS aside, each with what a token must allow for it; nil where
+    /// everyone may come.
+    ///
+    /// Where GET answers, HEAD does too.
+    private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
-        case .health, .connectionList, .connection, .events, .status: "GET"
-        case .messages, .connect, .disconnect: "POST"
+        case .health: [("GET", nil)]
+        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
+        case .messages: [("GET", .read), ("POST", .send)]
+        case .connect, .disconnect: [("POST", .admin)]
         }
     }
 
     /// The methods that are answered, as `Allow` lists them.
     package var allow: String {
-        method == "GET" ? "GET, HEAD, OPTIONS" : "\(method), OPTIONS"
+        let names = methods.flatMap { $0.name == "GET" ? ["GET", "HEAD"] : [$0.name] }
+        return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    /// What a token must allow; nil where everyone may come.
-    package var scope: AccessScope? {
-        switch self {
-        case .health: nil
-        case .connectionList, .connection, .events, .status: .read
-        case .messages: .send
-        case .connect, .disconnect: .admin
+    /// What a token must allow for `method`, OPTIONS aside; nil where everyone may come.
+    ///
+    /// Throws `method-not-allowed` (405).
+    package func scope(of method: String) throws(Problem) -> AccessScope? {
+        let meant = method == "HEAD" ? "GET" : method
+        guard let row = methods.first(where: { $0.name == meant }) else {
+            throw .methodNotAllowed(allow: allow)
         }
-    }
-
-    /// Whether `method` is answered here, OPTIONS aside.
-    func answers(_ method: String) -> Bool {
-        method == self.method || (method == "HEAD" && self.method == "GET")
+        return row.scope
     }
 }

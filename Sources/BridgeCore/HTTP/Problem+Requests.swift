@@ -61,6 +61,14 @@ extension Problem {
         )
     }
 
+    package static func tooManyFilters(limit: Int, retryAfter: Duration) -> Problem {
+        Problem(
+            .tooManySubscribers,
+            "event streams may have at most \(limit) different filters at a time",
+            fields: [Problem.retryAfter(retryAfter)]
+        )
+    }
+
     /// The connection was closed by the user, or gave up, and does not take messages.
     package static func connectionClosed(_ detail: String) -> Problem {
         Problem(.connectionClosed, detail)

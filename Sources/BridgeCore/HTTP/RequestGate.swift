@@ -64,10 +64,7 @@ package struct RequestGate: Sendable {
         }
         guard !target.isAsterisk else { throw Problem(.invalidTarget, "`*` is for OPTIONS alone") }
         let endpoint = try Endpoint(path: target.path)
-        guard endpoint.resource.answers(head.method) else {
-            throw .methodNotAllowed(allow: endpoint.resource.allow)
-        }
-        let caller = try credentials.caller(for: endpoint.resource.scope)
+        let caller = try credentials.caller(for: endpoint.resource.scope(of: head.method))
         let route = try Route(endpoint, of: target, from: head, by: caller, among: connections)
         let body = try BodyIntake(framing, limit: maxBodyBytes)
         return .serve(

@@ -7,6 +7,10 @@ package enum Route: Equatable, Sendable {
     case connectionList
     case status(connection: String)
     case events(connection: String, EventsQuery)
+    /// One stream of several connections; there is at least one.
+    case mergedEvents(connections: [String], EventsQuery)
+    case subscribers(connection: String)
+    case poll(connection: String, PollQuery)
     /// The body is one message of this kind: `Message(kind, body:)`.
     case send(connection: String, kind: Message.Kind)
     case connect(connection: String)
@@ -42,8 +46,18 @@ extension Route {
             self = .connect(connection: try name)
         case .disconnect:
             self = .disconnect(connection: try name)
+        case .subscribers:
+            self = .subscribers(connection: try name)
         case .events:
             self = .events(connection: try name, try EventsQuery(target.query, head))
+            return
+        case .mergedEvents:
+            let (patterns, query) = try EventsQuery.merged(target.query, head)
+            let names = try patterns.names(coveredBy: caller, among: connections)
+            self = .mergedEvents(connections: names, query)
+            return
+        case .messages where head.method != "POST":
+            self = .poll(connection: try name, try PollQuery(target.query))
             return
         case .messages:
             self = .send(connection: try name, kind: try Message.kind(MessageQuery(target.query), head))

@@ -1,3 +1,4 @@
+internal import BridgeCore
 internal import CUV
 internal import Glibc
 
@@ -23,6 +24,17 @@ enum SocketWriter {
         set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
         set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unacknowledgedMilliseconds)
     }
+
+    /// Lets the kernel ask after a peer that hears nothing from us for so long, where we have nothing to say.
+    static func probe(_ descriptor: Int32, after silence: Duration) {
+        let seconds = Int32(clamping: max(1, silence.milliseconds / 1000))
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, seconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, seconds)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, unansweredProbes)
+    }
+
+    private static let unansweredProbes: Int32 = 2
 
     /// Offers `bytes` to the kernel in one system call.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {

@@ -39,8 +39,10 @@ extension ManagedConnection {
         while let content = line.ledger.popWritten(through: frame) {
             switch content {
             case .message(let id):
-                guard let bytes = outbox.written(id) else { continue }
+                let message = outbox.oldestInFlight
+                guard let bytes = outbox.written(id), let message else { continue }
                 tally.sent(bytes: bytes)
+                surroundings.sink.sent(message)
                 onSent(id)
             case .control(let frame):
                 tell(.frameWritten(line.id, frame))
