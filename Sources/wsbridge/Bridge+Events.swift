@@ -56,7 +56,7 @@ extension Bridge {
             let waiting = hub.wait(poll, for: patience) { [self] page in
                 held.give(json(request) { page.writeMembers(to: &$0, log: hub.log) })
             }
-            held.onHangUp = { waiting.cancel() }
+            held.onHangUp = { [hub] in hub.answer(waiting) }
         }
     }
 

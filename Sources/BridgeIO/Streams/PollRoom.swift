@@ -55,7 +55,7 @@ final class PollRoom {
 
 /// A poll whose answer waits for the first record, or for the end of its patience.
 ///
-/// Letting go of it has no effect: it is the hub's until it is answered or cancelled.
+/// Letting go of it has no effect: it is the hub's until it is answered.
 package final class WaitingPoll {
     private(set) var poll: Poll
     private let room: PollRoom
@@ -68,24 +68,20 @@ package final class WaitingPoll {
         self.answer = answer
     }
 
-    /// Forgets it without an answer, since nobody wants one any more; idempotent.
-    package func cancel() {
-        timer = nil
-        answer = nil
-        room.leave(self)
-    }
-
     /// Answers if there is something.
     fileprivate func look(_ log: EventLog) {
         let page = poll.read(log)
         if !page.isEmpty { finish(page) }
     }
 
+    /// Answers with what there is.
     fileprivate func finish(_ log: EventLog) { finish(poll.read(log)) }
 
     private func finish(_ page: PollPage) {
         guard let answer else { return }
-        cancel()
+        self.answer = nil
+        timer = nil
+        room.leave(self)
         answer(page)
     }
 }
@@ -103,5 +99,10 @@ extension EventHub {
             waiting?.finish(log)
         }
         return waiting
+    }
+
+    /// Answers a poll with what there is, maybe nothing; idempotent.
+    package func answer(_ waiting: WaitingPoll) {
+        waiting.finish(log)
     }
 }
