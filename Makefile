@@ -5,7 +5,7 @@
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): *## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-run: ## install what is missing, build, and start the demo bridge on 127.0.0.1:8080 (ARGS="--listen :9000")
+run: ## install what is missing, build, and start the demo bridge on 127.0.0.1:8080 (ARGS="--listen 127.0.0.1:9000")
 	@exec scripts/run $(ARGS)
 
 build: ## build the release binary, .build/release/wsbridge

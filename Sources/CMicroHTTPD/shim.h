@@ -35,6 +35,13 @@ static inline int wsbridge_epoll_descriptor(struct MHD_Daemon *daemon)
     return info == NULL ? -1 : info->epoll_fd;
 }
 
+/* How many connections are open. */
+static inline unsigned int wsbridge_connection_count(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == NULL ? 0 : info->num_connections;
+}
+
 /* The socket of a connection, or -1. */
 static inline int wsbridge_connection_descriptor(struct MHD_Connection *connection)
 {

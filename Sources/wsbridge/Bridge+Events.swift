@@ -20,7 +20,7 @@ extension Bridge {
             return .response(StreamRefusal.response(error, to: head, query.format).adding(request.fields))
         }
         let fields = HTTPResponse.streamFields(query.format) + request.fields
-        guard !request.isHead else { return .response(HTTPResponse(status: 200, exactly: fields)) }
+        guard !request.isHead else { return .stream(fields: fields) { $0.end() } }
         return .stream(fields: fields) { [hub, loop] channel in
             let now = loop.wallTime
             hub.subscribe(

@@ -18,6 +18,7 @@ final class Bridge {
 
     private let flushes: FlushRound
     private var turnEnd: BeforeWaiting?
+    private var nextTurn: LoopTimer?
 
     init(_ configuration: BridgeConfiguration, loop: Loop, log: Log) {
         self.configuration = configuration
@@ -33,6 +34,10 @@ final class Bridge {
     /// - Throws: `ListenFailure` if the address cannot be had.
     func start() throws(ListenFailure) {
         let socket = try ListenSocket(configuration.http.listen)
+        // Before anyone is answered: a page that is told 404 does not come back.
+        for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
+            add(name, connection)
+        }
         let server = try HTTPServer(loop: loop, socket: socket, settings: configuration.http, handler: self)
         self.server = server
         if !server.checkStreams() {
@@ -40,10 +45,13 @@ final class Bridge {
                 "streams are slower than they could be: libmicrohttpd does not let them be written to"
             )
         }
-        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
-        for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
-            add(name, connection)
+        if server.connectionLimit < server.wantedConnections {
+            log.warning(
+                "the system lets the process have few descriptors (ulimit -n)",
+                ["connections": .integer(server.connectionLimit)]
+            )
         }
+        turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
     }
@@ -64,10 +72,17 @@ final class Bridge {
     /// Sends out what came in and what it brought about, until nothing is left to do but wait.
     func endTurn() {
         guard let server else { return }
-        repeat {
+        for _ in 0..<Bridge.roundsPerTurn {
             hub.deliver()
             flushes.flush()
-        } while server.runIfNeeded() || hub.hasNews
+            guard server.runIfNeeded() || hub.hasNews else { break }
+        }
         server.prepareToWait()
+        // What the last round brought about goes out after the upstreams have had their turn.
+        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
+        shutdown?.turnEnded()
     }
+
+    /// How often HTTP and streams may bring about work for each other before the upstreams get their turn.
+    private static let roundsPerTurn = 16
 }

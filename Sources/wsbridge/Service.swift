@@ -23,7 +23,10 @@ final class Service {
             try bridge.start()
         } catch {
             let address = bridge.configuration.http.listen.text
-            log.error("cannot listen", ["address": .text(address), "error": .text(error.error)])
+            log.error(
+                "cannot listen; --listen or WSBRIDGE_LISTEN chooses another address",
+                ["address": .text(address), "error": .text(error.error)]
+            )
             return .cannotBind
         }
         if let server = bridge.server { onListening(server.address) }

@@ -7,7 +7,7 @@ final class Shutdown {
     private let onFinished: () -> Void
     private var openUpstreams: Int
     private var deadline: LoopTimer?
-    private var streamsEnd: BeforeWaiting?
+    private var isEndingStreams = false
 
     init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
         self.bridge = bridge
@@ -33,14 +33,18 @@ final class Shutdown {
 
     private func endStreams() {
         bridge.hub.endAll()
-        // Nearly always all are over by now; a client that is slow to read may still take its last bytes.
-        streamsEnd = BeforeWaiting(loop: bridge.loop) { [unowned self] in
-            if bridge.hub.subscriberCount == 0 { finish() }
-        }
+        isEndingStreams = true
+    }
+
+    /// Looks whether everything is over, at the end of each turn of the loop.
+    ///
+    /// Nearly always it is at once; a client that is slow to read may still take its last bytes.
+    func turnEnded() {
+        if isEndingStreams, bridge.hub.subscriberCount == 0 { finish() }
     }
 
     private func finish() {
-        streamsEnd = nil
+        isEndingStreams = false
         deadline = nil
         bridge.hub.dropAll()
         bridge.endTurn()

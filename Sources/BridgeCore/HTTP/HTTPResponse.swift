@@ -36,7 +36,8 @@ package struct HTTPResponse: Equatable, Sendable {
     ) {
         self.status = status
         self.fields = HTTPResponse.protection + [HTTPField("Content-Type", contentType)] + fields
-        self.body = json.bytes
+        // A line of its own, for people who read it in a terminal.
+        self.body = json.bytes + [UInt8(ascii: "\n")]
     }
 
     /// The answer that tells a client about `problem` (RFC 9457).

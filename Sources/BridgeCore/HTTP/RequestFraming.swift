@@ -9,6 +9,10 @@ package enum RequestFraming: Equatable, Sendable {
     /// Throws `invalid-framing` (400, and the connection must be closed) where two parties could read the
     /// boundary of the request differently: both fields, repeated or malformed ones, other codings.
     package init(of head: RequestHead) throws(Problem) {
+        // A name with a space before its colon is another field to us than to whoever forwarded it (RFC 9112 §5.1).
+        for field in head.fields where !RequestFraming.isToken(field.name) {
+            throw RequestFraming.refusal("a field name has a character that none may have")
+        }
         let lengths = head.values(of: "content-length")
         let codings = head.values(of: "transfer-encoding")
         switch (lengths.count, codings.count) {
@@ -30,6 +34,19 @@ package enum RequestFraming: Equatable, Sendable {
         default:
             throw RequestFraming.refusal("Content-Length and Transfer-Encoding may only come alone and once")
         }
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
     }
 
     private static func refusal(_ detail: String) -> Problem {

@@ -59,7 +59,7 @@ internal import CMicroHTTPD
 
     /// The daemon can send: fills its buffer, suspends the connection, or ends it.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        if let open {
+        if let open, !server.isStopping {
             self.open = nil
             open(self)
             if delivery == .direct, !hasEnded { return suspend() }

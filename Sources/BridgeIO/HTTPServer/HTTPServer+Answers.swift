@@ -14,9 +14,10 @@ extension HTTPServer {
         case .demand(let held):
             return unsafe demand(held, on: connection)
         case .answer(let answer, let head):
-            unsafe deadlines.cancel(descriptor: wsbridge_connection_descriptor(connection))
+            let descriptor = unsafe wsbridge_connection_descriptor(connection)
             switch answer {
             case .response(let response):
+                deadlines.start(.answer, descriptor: descriptor)
                 return unsafe queue(response, on: connection)
             case .later(let begin):
                 let held = unsafe HeldAnswer(on: connection, of: self)
@@ -25,6 +26,7 @@ extension HTTPServer {
                 begin(held)
                 return unsafe demand(held, on: connection)
             case .stream(let fields, let open):
+                deadlines.cancel(descriptor: descriptor)
                 return unsafe openStream(fields: fields, on: connection, version: head.version, open)
             }
         }

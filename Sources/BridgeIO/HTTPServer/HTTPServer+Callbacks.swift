@@ -37,7 +37,8 @@ nonisolated func answerRequest(
         let connection = unsafe connection, let uploadSize = unsafe uploadSize
     else { return .NO }
     let chunk = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
-    let head = unsafe exchange.isWaitingForHead ? requestHead(connection, exchange, method, version) : nil
+    let isFirst = exchange.isWaitingForHead
+    let head = unsafe isFirst ? requestHead(connection, exchange, path, method, version) : nil
     let goesOn = unsafe onLoop(with: (exchange, connection, chunk, head)) {
         exchange,
         connection,
@@ -122,16 +123,21 @@ nonisolated func releaseStream(_ context: UnsafeMutableRawPointer?) {
 private nonisolated func requestHead(
     _ connection: OpaquePointer,
     _ exchange: Exchange,
+    _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?,
     _ version: UnsafePointer<CChar>?
 ) -> RequestHead {
+    // All of the request line lies in one buffer, its parts separated by one NUL each. If there is more between
+    // target and version, the client sent a NUL in the target, which is put back here to be refused.
+    let distance = Int(bitPattern: version) - Int(bitPattern: path)
+    let target = distance == exchange.target.count + 1 ? exchange.target : exchange.target + [0]
     var fields: [HTTPField] = []
     unsafe withUnsafeMutablePointer(to: &fields) { fields in
         _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, collectField, fields)
     }
     return unsafe RequestHead(
         method: text(method),
-        target: exchange.target,
+        target: target,
         version: text(version) == "HTTP/1.0" ? .http10 : .http11,
         fields: fields,
         client: SocketAddress(copying: wsbridge_client_address(connection)).map { .ip($0.host) } ?? .unix

@@ -7,7 +7,8 @@ internal import Glibc
 /// The daemon has no thread of its own: its epoll descriptor is polled like any other. Whoever owns the server
 /// calls `runIfNeeded()` and then `prepareToWait()` in every turn, just before the loop waits.
 @safe package final class HTTPServer {
-    let handler: any HTTPHandler
+    /// It owns the server.
+    unowned let handler: any HTTPHandler
     let deadlines: RequestDeadlines
     /// How the streams of HTTP/1.1 clients are delivered; see `StreamChannel`.
     package internal(set) var delivery = StreamDelivery.direct
@@ -22,6 +23,8 @@ internal import Glibc
     private static let connectionMemoryBytes = 32 * 1024
     /// Connections beside those of subscribers.
     private static let spareConnections = 1000
+    /// Descriptors that clients cannot take: upstreams must be dialled whatever clients do.
+    private static let reservedDescriptors = 64
 
     let loop: Loop
     private let socket: ListenSocket
@@ -29,6 +32,14 @@ internal import Glibc
     private var poll: FilePoll?
     private var timeout: (due: Instant, timer: LoopTimer)?
     private var needsRun = false
+    /// Streams that have not begun yet are not begun any more.
+    private(set) var isStopping = false
+    /// Clients at a time; further ones are not accepted.
+    ///
+    /// Lower than what the settings ask for where the system lets the process have fewer descriptors.
+    package let connectionLimit: Int
+    /// What the settings ask for.
+    package let wantedConnections: Int
 
     /// Starts to answer on `socket`.
     ///
@@ -42,6 +53,8 @@ internal import Glibc
         self.loop = loop
         self.socket = socket
         self.handler = handler
+        wantedConnections = settings.maxSubscribers + HTTPServer.spareConnections
+        connectionLimit = min(wantedConnections, HTTPServer.descriptorsForClients)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -56,7 +69,7 @@ internal import Glibc
             socket.descriptor,
             callbacks,
             HTTPServer.connectionMemoryBytes,
-            CUnsignedInt(clamping: settings.maxSubscribers + HTTPServer.spareConnections)
+            CUnsignedInt(clamping: connectionLimit)
         )
         guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
         let descriptor = unsafe wsbridge_epoll_descriptor(daemon)
@@ -75,11 +88,13 @@ internal import Glibc
         needsRun = true
     }
 
-    /// Runs the daemon if something was changed behind its back.
+    /// Runs the daemon if it has work that its descriptor does not show: something was changed behind its back,
+    /// or it has read more than it has handled.
     ///
     /// - Returns: whether it ran.
     package func runIfNeeded() -> Bool {
-        guard needsRun else { return false }
+        guard let daemon = unsafe daemon else { return false }
+        guard unsafe needsRun || wsbridge_timeout(daemon) == 0 else { return false }
         run()
         return true
     }
@@ -87,7 +102,11 @@ internal import Glibc
     func run() {
         needsRun = false
         guard let daemon = unsafe daemon else { return }
+        let before = unsafe wsbridge_connection_count(daemon)
         unsafe MHD_run(daemon)
+        // A daemon that could accept no more looks at its listening socket again only in the run after the one in
+        // which a connection ended.
+        if unsafe wsbridge_connection_count(daemon) < before { needsRun = true }
     }
 
     /// Sees to it that the daemon runs when its next timeout is due.
@@ -113,10 +132,13 @@ internal import Glibc
 
     // MARK: Stopping
 
-    /// Accepts no more connections; those that are open go on.
+    /// Accepts no more connections, so that clients are refused; those that are open go on.
     package func stopAccepting() {
         guard let daemon = unsafe daemon else { return }
+        isStopping = true
+        // From here on the socket is ours to close, and not the daemon's.
         _ = unsafe MHD_quiesce_daemon(daemon)
+        socket.close()
     }
 
     /// Ends every connection and the daemon; idempotent.
@@ -126,10 +148,18 @@ internal import Glibc
     package func stop() {
         guard let daemon = unsafe daemon else { return }
         for held in heldAnswers.values { held.abandon() }
+        stopAccepting()
         run()
         poll = nil
         timeout = nil
         unsafe self.daemon = nil
         unsafe MHD_stop_daemon(daemon)
+    }
+
+    private static var descriptorsForClients: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+        let descriptors = Int(clamping: limit.rlim_cur)
+        return max(descriptors - reservedDescriptors, descriptors / 2)
     }
 }

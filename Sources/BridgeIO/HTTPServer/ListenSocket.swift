@@ -2,18 +2,20 @@ package import BridgeCore
 internal import CUV
 internal import Glibc
 
-/// The bound and listening socket of the HTTP server; letting go of it closes it and removes a unix path.
+/// The bound and listening socket of the HTTP server; letting go of it closes it.
 @safe package final class ListenSocket {
     package let descriptor: Int32
     /// Where it really listens: with the port that the kernel chose, or `unix:PATH`.
     package let address: ListenAddress
-    private let path: String?
+    private var path: UnixPath?
+    private var isOpen = true
 
     private static let backlog: Int32 = 4096
 
     /// Binds `address`.
     ///
-    /// A unix socket that nobody answers on any more is replaced; one that answers is an address in use.
+    /// A unix socket that nobody answers on any more is replaced; one that answers is an address in use, and
+    /// whatever else is there stays.
     package init(_ address: ListenAddress) throws(ListenFailure) {
         switch address {
         case .tcp(let host, let port):
@@ -24,18 +26,25 @@ internal import Glibc
         case .unix(let path):
             descriptor = try ListenSocket.bind(path: path)
             self.address = address
-            self.path = path
+            self.path = UnixPath(path)
         }
         guard listen(descriptor, ListenSocket.backlog) == 0 else {
             let failure = ListenSocket.systemFailure()
-            close(descriptor)
+            Glibc.close(descriptor)
             throw failure
         }
     }
 
     deinit {
-        close(descriptor)
-        if let path { unsafe unlink(path) }
+        if isOpen { Glibc.close(descriptor) }
+    }
+
+    /// Ends listening, and removes the path of a unix socket if it is still this one's; idempotent.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        path?.remove()
+        Glibc.close(descriptor)
     }
 
     // MARK: TCP
@@ -91,7 +100,7 @@ internal import Glibc
         }
         guard status == 0, let bound = localAddress(of: descriptor) else {
             let failure = systemFailure()
-            close(descriptor)
+            Glibc.close(descriptor)
             throw failure
         }
         return (descriptor, bound)
@@ -111,12 +120,15 @@ internal import Glibc
     // MARK: Unix
 
     private static func bind(path: String) throws(ListenFailure) -> Int32 {
-        if isStale(path) { unsafe unlink(path) }
+        if let existing = UnixPath(path) {
+            guard existing.isSocket else { throw ListenFailure(error: "the path exists and is not a socket") }
+            if isStale(path) { existing.remove() }
+        }
         let descriptor = try open(AF_UNIX)
         let status = unsafe withUnixAddress(path) { unsafe Glibc.bind(descriptor, $0, $1) }
         guard status == 0 else {
             let failure = systemFailure()
-            close(descriptor)
+            Glibc.close(descriptor)
             throw failure
         }
         return descriptor
@@ -125,7 +137,7 @@ internal import Glibc
     /// Whether `path` is a socket on which nobody listens.
     private static func isStale(_ path: String) -> Bool {
         guard let probe = try? open(AF_UNIX) else { return false }
-        defer { close(probe) }
+        defer { Glibc.close(probe) }
         return unsafe withUnixAddress(path) { unsafe connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 

@@ -5,8 +5,8 @@ internal import Glibc
 /// Closes the connections of clients that do not get their request out in time.
 ///
 /// libmicrohttpd only counts silence, so a client that sends a byte now and then would stay for ever. A request
-/// has `timeout` from its first line to the end of its body; a connection that waits for a next request has
-/// longer. An event stream has no deadline.
+/// has `timeout` from its first line to the end of its body, and so has its answer to be taken; a connection that
+/// waits for a next request has longer. An event stream has no deadline.
 final class RequestDeadlines {
     /// What a connection's deadline is about.
     enum Wait {
@@ -14,6 +14,8 @@ final class RequestDeadlines {
         case first
         /// A request has begun.
         case request
+        /// The client must take an answer.
+        case answer
         /// A connection that is kept alive may idle.
         case next
     }
@@ -21,7 +23,7 @@ final class RequestDeadlines {
     /// How long a connection may idle between two requests.
     private static let idleTimeout = Duration.seconds(75)
     /// Deadlines this close together are carried out together.
-    private static let granularity = Duration.seconds(1)
+    private var granularity: Duration { min(.seconds(1), timeout / 4) }
 
     private let loop: Loop
     private let timeout: Duration
@@ -60,6 +62,6 @@ final class RequestDeadlines {
         }
         alarm = nil
         guard let next = due.values.min() else { return }
-        arm(max(next, now + RequestDeadlines.granularity))
+        arm(max(next, now + granularity))
     }
 }

@@ -12,8 +12,6 @@ final class StreamSelfCheck {
     let target: [UInt8]
 
     private static let chunk = [UInt8]("5\r\nhello\r\n".utf8)
-    private static let patience = Duration.seconds(2)
-
     private let client: Int32
     private var channel: (any StreamChannel)?
     private var received: [UInt8] = []
@@ -36,14 +34,19 @@ final class StreamSelfCheck {
 
     /// The answer to the client's request.
     var answer: HTTPAnswer {
-        .stream(fields: []) { [weak self] channel in self?.channel = channel }
+        .stream(fields: []) { [weak self] channel in
+            // One that begins when the check is over already must not stay suspended.
+            if let self { self.channel = channel } else { channel.end() }
+        }
     }
 
     /// Drives the daemon by `run` until the check is through.
     ///
     /// - Returns: whether streams can be delivered directly.
-    func passes(clock: () -> Instant, run: () -> Void) -> Bool {
-        let deadline = clock() + StreamSelfCheck.patience
+    func passes(within patience: Duration, clock: () -> Instant, run: () -> Void) -> Bool {
+        // A daemon cannot be stopped while a connection is suspended, so it must not stay so in any case.
+        defer { channel?.end() }
+        let deadline = clock() + patience
         func runs(until isDone: () -> Bool) -> Bool {
             while clock() < deadline {
                 run()
@@ -129,9 +132,9 @@ extension HTTPServer {
     /// To be called before the loop runs.
     ///
     /// - Returns: whether they can.
-    package func checkStreams() -> Bool {
+    package func checkStreams(within patience: Duration = .seconds(2)) -> Bool {
         selfCheck = StreamSelfCheck(address)
-        let passes = selfCheck?.passes(clock: { loop.now }, run: run) ?? false
+        let passes = selfCheck?.passes(within: patience, clock: { loop.now }, run: run) ?? false
         selfCheck = nil
         run()
         if !passes { delivery = .pulled }

@@ -11,9 +11,9 @@ internal import CUV
         unsafe handle = Handle { timer in unsafe uv_timer_init(loop.pointer, timer) }
         unsafe handle.attach(self)
         // The loop's idea of now is as old as its turn, and libuv counts whole milliseconds from it: refreshed
-        // and rounded up, a timer never fires early.
+        // and rounded up, a timer never fires early. No delay means the next turn.
         unsafe uv_update_time(loop.pointer)
-        let milliseconds = UInt64(clamping: delay.milliseconds) + 1
+        let milliseconds = delay <= .zero ? 0 : UInt64(clamping: delay.milliseconds) + 1
         let status = unsafe uv_timer_start(handle.pointer, timerFired, milliseconds, 0)
         precondition(status == 0, "libuv cannot start a timer: \(errorText(status))")
     }

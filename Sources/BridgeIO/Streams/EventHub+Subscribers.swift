@@ -16,19 +16,13 @@ extension EventHub {
             if subscriber.hasPage {
                 switch subscriber.writePage() {
                 case .written where !subscriber.hasPage: break
-                case .written, .blocked: return block(subscriber)
+                case .written, .blocked: return subscriber.watchWriting()
                 case .gone: return drop(subscriber)
                 }
             }
             guard advance(subscriber) else { return }
         }
         // The rest follows when the socket is found writable, after everyone else's turn.
-        block(subscriber)
-    }
-
-    /// Waits for room in the socket; until then the feed must not write on it either.
-    private func block(_ subscriber: Subscriber) {
-        if let slot = subscriber.slot { subscriber.feed.live[slot].isBlocked = true }
         subscriber.watchWriting()
     }
 
@@ -43,7 +37,6 @@ extension EventHub {
             return false
         case .live:
             guard let slot = subscriber.slot else { return false }
-            subscriber.feed.live[slot].isBlocked = false
             switch subscriber.feed.write(to: slot) {
             case .written: break
             case .blocked: subscriber.watchWriting()

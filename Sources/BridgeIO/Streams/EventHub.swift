@@ -146,9 +146,6 @@ package final class EventHub {
             return pull(subscriber, count)
         }
         SocketWriter.prepare(channel.descriptor)
-        if !subscriber.feed.format.isEventStream {
-            SocketWriter.probe(channel.descriptor, after: settings.keepAlive)
-        }
         let watch = FilePoll(loop: loop, descriptor: channel.descriptor) {
             [weak self, weak subscriber] events in
             if let subscriber { self?.happened(events, to: subscriber) }

@@ -84,7 +84,6 @@ internal import BridgeCore
         defer { torn = nil }
         while bytes.allocatedBytes > limit, bytes.segmentCount > (isDirty ? 1 : 0) {
             let tail = bytes.nextTail
-            // Only those that block can be so far behind.
             for subscriber in subscribers {
                 if let position = subscriber.position(in: self), position < tail { leaveBehind(subscriber) }
             }

@@ -5,8 +5,8 @@
 @safe struct LiveTable {
     struct Entry {
         var descriptor: Int32
-        /// The kernel takes nothing: waiting until the socket is writable.
-        var isBlocked = false
+        /// What `Subscriber.isBlocked` is, at hand for the fan-out.
+        var isBlocked: Bool
         /// How far into the feed it has been written to.
         var position: UInt64
     }
@@ -17,7 +17,9 @@
 
     mutating func add(_ subscriber: Subscriber, descriptor: Int32, position: UInt64) {
         subscriber.slot = entries.count
-        entries.append(Entry(descriptor: descriptor, position: position))
+        entries.append(
+            Entry(descriptor: descriptor, isBlocked: subscriber.isBlocked, position: position)
+        )
         owners.append(subscriber)
     }
 

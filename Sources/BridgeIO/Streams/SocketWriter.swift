@@ -1,4 +1,3 @@
-internal import BridgeCore
 internal import CUV
 internal import Glibc
 
@@ -16,25 +15,18 @@ enum SocketWriter {
 
     /// What a reader that stalls may make the kernel hold.
     private static let sendBufferBytes: Int32 = 256 * 1024
-    /// How long written bytes may stay unacknowledged before the kernel gives the peer up.
-    private static let unacknowledgedMilliseconds: Int32 = 30_000
-
-    /// Bounds what a client that stalls or vanishes can hold; what the socket does not know is left out.
+    /// Bounds what a client that stalls can hold, and finds out when one has vanished; what the socket does not
+    /// know is left out.
+    ///
+    /// The probes find only peers that do not answer at all. A client that is slow, or stopped reading, answers
+    /// them, and is not to be cut off: TCP_USER_TIMEOUT would do that.
     static func prepare(_ descriptor: Int32) {
         set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unacknowledgedMilliseconds)
-    }
-
-    /// Lets the kernel ask after a peer that hears nothing from us for so long, where we have nothing to say.
-    static func probe(_ descriptor: Int32, after silence: Duration) {
-        let seconds = Int32(clamping: max(1, silence.milliseconds / 1000))
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, seconds)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, seconds)
-        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, unansweredProbes)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, 3)
     }
-
-    private static let unansweredProbes: Int32 = 2
 
     /// Offers `bytes` to the kernel in one system call.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {

@@ -35,8 +35,10 @@ final class Subscriber {
     /// Ends it when nothing comes.
     var idleTimer: LoopTimer?
     var watch: FilePoll?
-    /// It waits for room in its socket; until then nothing is tried.
-    var isBlocked = false
+    /// It waits for room in its socket; until then nothing is written, neither its page nor the feed's bytes.
+    var isBlocked = false {
+        didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
+    }
 
     /// Bytes for this subscriber alone, which go out before anything else.
     private var page: ArraySlice<UInt8> = []

@@ -1,7 +1,8 @@
 import BridgeCore
-import BridgeIO
 import Glibc
 import Testing
+
+@testable import BridgeIO
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `HTTP server` {
     @Test(arguments: [
@@ -66,8 +67,84 @@ import Testing
         var first: ListenSocket? = try ListenSocket(address)
         #expect(throws: ListenFailure(error: "Address already in use")) { _ = try ListenSocket(address) }
         #expect(first?.address == address)
+        first?.close()
         first = nil
         let isThere = unsafe access(path, F_OK) == 0
         #expect(!isThere)
+    }
+
+    @Test func `what is at the path of a unix socket and is none stays`() throws {
+        let path = "/tmp/wsbridge-file-\(getpid())"
+        let file = unsafe open(path, O_CREAT | O_WRONLY, 0o600)
+        #expect(unsafe write(file, "precious", 8) == 8)
+        close(file)
+        let link = path + ".link"
+        #expect(unsafe symlink(path, link) == 0)
+        for name in [path, link] {
+            #expect(throws: ListenFailure(error: "the path exists and is not a socket")) {
+                _ = try ListenSocket(.unix(path: name))
+            }
+        }
+        var status = stat()
+        #expect(unsafe stat(link, &status) == 0)
+        #expect(status.st_size == 8)
+        unsafe unlink(link)
+        unsafe unlink(path)
+    }
+
+    @Test func `a stop removes the unix socket and refuses new clients`() throws {
+        let path = "/tmp/wsbridge-stop-\(getpid()).sock"
+        var settings = HTTPSettings()
+        settings.listen = .unix(path: path)
+        let service = try TestService(settings)
+        #expect(UnixPath(path)?.isSocket == true)
+        service.server?.stopAccepting()
+        #expect(UnixPath(path) == nil)
+        service.stop()
+    }
+
+    @Test func `a stop closes the listening socket once`() throws {
+        var service: TestService? = try TestService()
+        service?.stop()
+        // Whoever opens a descriptor now may get the number of the socket.
+        let others = (0..<8).map { _ in unsafe open("/dev/null", O_RDONLY) }
+        service = nil
+        for other in others {
+            #expect(fcntl(other, F_GETFD) >= 0)
+            close(other)
+        }
+    }
+
+    @Test func `after a failed check streams of HTTP/1.1 are pulled, and the server can be stopped`() throws {
+        let service = try TestService()
+        let server = try #require(service.server)
+        #expect(!server.checkStreams(within: .zero))
+        #expect(server.delivery == .pulled)
+        let client = try service.client("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        client.onChange = {
+            if client.data == ["pulled"] { return service.loop.stop() }
+            if service.hub.log.headSequence == 0 { service.publish("pulled") }
+        }
+        service.run()
+        #expect(client.text.lowercased().contains("transfer-encoding: chunked"))
+        service.stop()
+    }
+
+    @Test func `a client that does not take its answers is cut off`() throws {
+        var settings = HTTPSettings()
+        settings.requestTimeout = .milliseconds(100)
+        let service = try TestService(settings)
+        service.answerBody = [UInt8](repeating: 65, count: 1 << 20)
+        let request = "POST /connect HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let client = try service.client(String(repeating: request, count: 100))
+        client.onChange = {
+            client.pause()
+            client.onChange = { if client.hasEnded { service.loop.stop() } }
+        }
+        let later = service.loop.startTimer(after: .seconds(1)) { client.resume() }
+        service.run()
+        #expect(client.received.count < 100 << 20)
+        withExtendedLifetime(later) {}
+        service.stop()
     }
 }

@@ -11,6 +11,8 @@ import WebSocketProtocol
     private(set) var server: HTTPServer?
     /// Bodies of requests to other paths than `/events`.
     private(set) var bodies: [[UInt8]] = []
+    /// What such requests are answered with.
+    var answerBody: [UInt8] = []
     private let gate: RequestGate
     private var turnEnd: BeforeWaiting?
 
@@ -51,7 +53,9 @@ import WebSocketProtocol
             return poll(query)
         default:
             bodies.append(body)
-            return .response(HTTPResponse(status: 200))
+            var response = HTTPResponse(status: 200)
+            response.body = answerBody
+            return .response(response)
         }
     }
 

@@ -1,0 +1,102 @@
+import BridgeCore
+import Glibc
+import Testing
+import WebSocketProtocol
+
+@testable import BridgeIO
+
+/// One end of a pair of sockets as a subscriber's connection.
+@MainActor private final class PairChannel: StreamChannel {
+    let delivery = StreamDelivery.direct
+    let descriptor: Int32
+    var onPull: (Int) -> StreamPull = { _ in .end }
+    var onGone: () -> Void = {}
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    func wake() {}
+    func end() {}
+}
+
+@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Slow subscriber` {
+    private let loop = Loop()
+
+    private func pair() -> (ours: Int32, theirs: Int32) {
+        var pair: [Int32] = [0, 0]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+        #expect(unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0)
+        return (pair[0], pair[1])
+    }
+
+    private func hasRoom(_ descriptor: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&request, 1, 0) > 0
+    }
+
+    private func read(_ descriptor: Int32, atMost limit: Int, into received: inout [UInt8]) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var left = limit
+        while left > 0 {
+            let count = unsafe recv(descriptor, &buffer, min(buffer.count, left), Int32(MSG_DONTWAIT))
+            guard count > 0 else { return }
+            received += buffer[..<count]
+            left -= count
+        }
+    }
+
+    @Test func `a comment that had to wait never lands inside an event`() throws {
+        var settings = HTTPSettings()
+        settings.keepAlive = .milliseconds(1)
+        let hub = EventHub(loop: loop, settings: settings)
+        let connection = try #require(hub.register("default", limits: HistoryLimits()))
+        let (ours, theirs) = pair()
+        hub.subscribe(
+            PairChannel(ours),
+            Subscription(
+                shape: StreamShape(filter: StreamFilter(connections: ConnectionSelection(connection)))
+            ),
+            from: .unix,
+            opening: { _, _ in }
+        )
+        // Comments alone fill the socket of a client that does not read.
+        let untilFull = BeforeWaiting(loop: loop) { if !hasRoom(ours) { loop.stop() } }
+        loop.run()
+        withExtendedLifetime(untilFull) {}
+        let oneMore = loop.startTimer(after: .milliseconds(20)) { loop.stop() }
+        loop.run()
+        // It reads a little, so that a part of the message fits before the comment that waits.
+        var received: [UInt8] = []
+        read(theirs, atMost: 4096, into: &received)
+        let text = String(repeating: "~", count: 200_000)
+        hub.append(.message(Message(.text, Array(text.utf8))), of: connection)
+        let turns = BeforeWaiting(loop: loop) {
+            hub.deliver()
+            read(theirs, atMost: .max, into: &received)
+            if received.count(where: { $0 == UInt8(ascii: "~") }) >= text.utf8.count { loop.stop() }
+        }
+        loop.run()
+        withExtendedLifetime((oneMore, turns)) {}
+        let runs = received.split { $0 != UInt8(ascii: "~") }.map(\.count)
+        #expect(runs == [text.utf8.count])
+        hub.dropAll()
+        close(ours)
+        close(theirs)
+    }
+
+    @Test func `a client that stops reading is not cut off by the kernel, one that vanished is`() throws {
+        let listener = try ListenSocket(.tcp(host: "127.0.0.1", port: 0))
+        SocketWriter.prepare(listener.descriptor)
+        func option(_ level: Int32, _ name: Int32) -> Int32 {
+            var value: Int32 = -1
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            unsafe getsockopt(listener.descriptor, level, name, &value, &length)
+            return value
+        }
+        #expect(option(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
+        #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+        #expect(option(Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 30)
+        listener.close()
+    }
+}

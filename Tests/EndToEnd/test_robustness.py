@@ -1,0 +1,92 @@
+"""What the bridge does at its edges: while it starts and stops, without descriptors, with smuggled requests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from assertions import assert_problem
+from harness import Bridge, Client, RawUpstream, Upstream
+
+
+def test_nobody_is_told_that_the_connection_is_unknown_while_the_bridge_starts(
+    upstream: Upstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    first: list[int] = []
+
+    def ask() -> None:
+        while True:
+            with socket.socket() as knock:
+                if knock.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+        with Client(("127.0.0.1", port)) as client:
+            first.append(client.request("GET", "/status", None, {}).status)
+
+    eager = threading.Thread(target=ask)
+    eager.start()
+    start_bridge(upstream.url, listen=f"127.0.0.1:{port}")
+    eager.join()
+    assert first == [200]
+
+
+def test_clients_cannot_take_the_descriptors_that_the_upstream_needs(
+    upstream: Upstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    bridge = start_bridge(upstream.url, wrapper=["prlimit", "--nofile=128:128"])
+    bridge.await_ready()
+    clients = [socket.create_connection(bridge.address) for _ in range(200)]
+    upstream.peer().drop()
+    upstream.dialled(2)
+    for client in clients:
+        client.close()
+    bridge.await_ready()
+    assert any("descriptors" in record["message"] for record in bridge.records)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [b"GET /healthz\0junk HTTP/1.1", b"GET /healthz\0 HTTP/1.1", b"GET /events?limit=1&\0x HTTP/1.1"],
+    ids=repr,
+)
+def test_a_raw_nul_in_the_target_is_refused(bridge: Bridge, request_line: bytes) -> None:
+    with bridge.client() as client:
+        client.wire.send(request_line + b"\r\nHost: localhost\r\n\r\n")
+        assert_problem(client.response(), 400, "invalid-target")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"Transfer-Encoding : chunked\r\nContent-Length: 5\r\n",
+        b"Content-Length : 5\r\n",
+        b"Origin : http://evil.example\r\nContent-Length: 5\r\n",
+        b"Ori(gin: http://evil.example\r\nContent-Length: 5\r\n",
+    ],
+    ids=repr,
+)
+def test_a_field_name_that_is_no_token_is_refused(bridge: Bridge, fields: bytes) -> None:
+    with bridge.client() as client:
+        client.wire.send(b"POST /messages HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\nhello")
+        assert client.response().status == 400
+
+
+def test_a_bridge_that_stops_refuses_new_clients(
+    raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    bridge = start_bridge(raw_upstream.url)
+    peer = raw_upstream.accept()
+    peer.accept_handshake()
+    bridge.await_ready()
+    bridge.signal(15)
+    # Its close frame shows that it is stopping; it waits for the answer, which does not come.
+    assert peer.close_code() == 1001
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(bridge.address)
+    peer.close()
+    assert bridge.exit_code() == 0
