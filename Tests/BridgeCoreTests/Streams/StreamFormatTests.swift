@@ -100,9 +100,9 @@ private let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
         stream.send(.binary, [1], direction: .sent, topic: "orders.x")
         #expect(
             stream.text == #"""
-                {"id":"00000000000a-1","connection":"default","time":"2026-11-30T08:52:00.123Z","direction":"in",\#
+                {"id":"00000000000a-1","connection":"default","time":"2026-11-30T07:52:00.123Z","direction":"in",\#
                 "type":"text","topic":"messages","data":"a\"b"}
-                {"id":"00000000000a-2","connection":"default","time":"2026-11-30T08:52:00.123Z","direction":"out",\#
+                {"id":"00000000000a-2","connection":"default","time":"2026-11-30T07:52:00.123Z","direction":"out",\#
                 "type":"binary","topic":"orders.x","data":"AQ=="}
 
                 """#

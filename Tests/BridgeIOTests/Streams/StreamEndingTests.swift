@@ -122,7 +122,7 @@ private let queries = ["?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=nd
         }
         // Gives the loop turns though nothing happens.
         var tick: LoopTimer?
-        func keepTurning() { tick = service.loop.startTimer(after: .zero, keepTurning) }
+        func keepTurning() { tick = service.loop.startTimer(after: .milliseconds(1), keepTurning) }
         keepTurning()
         service.run()
         withExtendedLifetime((turns, tick)) {}

@@ -18,7 +18,7 @@ private func request(_ query: String, version: String = "1.1") -> String {
             once()
             service.endTurn()
         }
-        client.onChange = { if client.hasEnded || client.text.hasSuffix("}") { service.loop.stop() } }
+        client.onChange = { if client.hasEnded || client.text.hasSuffix("}\n") { service.loop.stop() } }
         service.run()
         withExtendedLifetime(turns) {}
         return client.body ?? ""
@@ -43,7 +43,7 @@ private func request(_ query: String, version: String = "1.1") -> String {
         let service = try TestService()
         let client = try service.client(request("?wait=20ms"))
         let next = service.hub.log.head.text
-        #expect(answer(service, client) == #"{"messages":[],"next":"\#(next)","gap":null}"#)
+        #expect(answer(service, client) == #"{"messages":[],"next":"\#(next)","gap":null}"# + "\n")
         #expect(service.hub.readerCount == 0)
         service.stop()
     }
@@ -53,7 +53,7 @@ private func request(_ query: String, version: String = "1.1") -> String {
         let clients = try (0..<20).map { try service.client(request("?wait=5m&limit=\($0 + 1)")) }
         for client in clients {
             client.onChange = {
-                if clients.allSatisfy({ $0.text.hasSuffix("}") }) { service.loop.stop() }
+                if clients.allSatisfy({ $0.text.hasSuffix("}\n") }) { service.loop.stop() }
             }
         }
         var turns: BeforeWaiting?
