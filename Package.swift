@@ -72,7 +72,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeCoreTests",
-            dependencies: ["BridgeCore", "WebSocketProtocol"],
+            dependencies: ["BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

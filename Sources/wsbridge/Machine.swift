@@ -22,7 +22,22 @@ enum Machine {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Ends the process at once, without running anything that was left to do.
+    /// Sees to it that nothing which is opened later is taken for a standard stream.
+    ///
+    /// A process that is started without them would otherwise write its log into one of its own sockets.
+    static func openStandardStreams() {
+        while true {
+            let descriptor = unsafe open("/dev/null", O_RDWR)
+            guard descriptor >= 0, descriptor <= STDERR_FILENO else {
+                close(descriptor)
+                return
+            }
+        }
+    }
+
+    /// Ends the process at once.
+    ///
+    /// Not by `exit`, which waits for libuv's pool, and so for a name server that does not answer.
     static func exitNow(_ code: Int32) -> Never {
         _exit(code)
     }

@@ -1,18 +1,18 @@
 internal import BridgeCore
 internal import BridgeIO
 internal import FoundationEssentials
-internal import Glibc
 
+Machine.openStandardStreams()
 Machine.ignoreBrokenPipes()
 do throws(StartError) {
     let invocation = try Invocation(
         arguments: CommandLine.arguments.dropFirst(),
         environment: ProcessInfo.processInfo.environment
     )
-    exit(run(invocation).rawValue)
+    Machine.exitNow(run(invocation).rawValue)
 } catch {
     Machine.complain(error.lines.joined(separator: "\n"))
-    exit(error.exitCode.rawValue)
+    Machine.exitNow(error.exitCode.rawValue)
 }
 
 @MainActor func run(_ invocation: Invocation) -> ExitCode {

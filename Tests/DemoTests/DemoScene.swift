@@ -39,6 +39,16 @@ import WebSocketProtocol
         if isStuck { Issue.record("it never happens", sourceLocation: location) }
     }
 
+    /// Runs the loop until the upstream takes no more of what the client wrote.
+    func runUntilBlocked(_ client: RawClient) {
+        var last = (unwritten: -1, turns: 0)
+        run {
+            let unwritten = client.unwrittenBytes
+            last = (unwritten, unwritten == last.unwritten ? last.turns + 1 : 0)
+            return last.turns == 20
+        }
+    }
+
     func endUpstream() { upstream = nil }
 
     /// A client of the product, which is open when this returns.
@@ -121,6 +131,9 @@ import WebSocketProtocol
     func write(_ text: String) { write(Array(text.utf8)) }
 
     func write(_ bytes: [UInt8]) { _ = stream?.write(bytes) }
+
+    /// Closes the socket; what is unread makes this a reset.
+    func drop() { stream = nil }
 
     func stopReading() { stream?.stopReading() }
 

@@ -169,6 +169,24 @@ import WebSocketProtocol
         #expect(client.bytes == [])
     }
 
+    @Test func `that resets while nothing more goes out to it gives its place back`() throws {
+        let scene = try DemoScene { $0.maximumClients = 1 }
+        let client = try scene.connectRaw()
+        scene.run { client.isConnected }
+        client.write(upgrade)
+        scene.run { !client.bytes.isEmpty }
+        client.stopReading()
+        let masked: [UInt8] = [0x82, 0xFF, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0]
+        let payload = [UInt8](repeating: 7, count: 1 << 20)
+        for _ in 0..<32 { client.write(masked + payload) }
+        scene.runUntilBlocked(client)
+        client.drop()
+        var next = try scene.connect()
+        // The place is free once the server has seen the reset.
+        for _ in 0..<500 where next.isOver { next = try scene.connect() }
+        #expect(next.events == [.opened(subprotocol: nil, compression: false)])
+    }
+
     @Test func `that does not read is not read from, and gets everything once it does`() throws {
         let scene = try DemoScene()
         let client = try scene.connectRaw()
@@ -182,12 +200,7 @@ import WebSocketProtocol
         let echo: [UInt8] = [0x82, 0x7F, 0, 0, 0, 0, 0, 0x10, 0, 0] + payload
         let count = 32
         for _ in 0..<count { client.write(masked) }
-        var last = (unwritten: -1, turns: 0)
-        scene.run {
-            let unwritten = client.unwrittenBytes
-            last = (unwritten, unwritten == last.unwritten ? last.turns + 1 : 0)
-            return last.turns == 20
-        }
+        scene.runUntilBlocked(client)
         #expect(client.unwrittenBytes > 0)
         let expected = client.bytes.count + count * echo.count
         client.startReading()

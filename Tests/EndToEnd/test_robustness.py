@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import threading
 from collections.abc import Callable
 
@@ -10,6 +11,8 @@ import pytest
 
 from assertions import assert_problem
 from harness import Bridge, Client, RawUpstream, Upstream
+from harness.environment import BINARY
+from harness.patience import Deadline
 
 
 def test_nobody_is_told_that_the_connection_is_unknown_while_the_bridge_starts(
@@ -90,3 +93,18 @@ def test_a_bridge_that_stops_refuses_new_clients(
         socket.create_connection(bridge.address)
     peer.close()
     assert bridge.exit_code() == 0
+
+
+def test_a_bridge_without_standard_streams_serves_and_stops_cleanly(upstream: Upstream) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [str(BINARY), "serve", "--upstream", upstream.url, "--listen", f"127.0.0.1:{port}"]
+    process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command])
+    try:
+        upstream.peer()
+        with Client(("127.0.0.1", port)) as client:
+            assert client.request("GET", "/healthz", None, {}).status == 200
+    finally:
+        process.terminate()
+        assert process.wait(Deadline("the process ends").left()) == 0

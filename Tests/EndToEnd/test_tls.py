@@ -93,6 +93,20 @@ def test_a_certificate_of_an_unknown_authority_is_refused_and_the_error_says_why
     assert re.search("issuer|self.signed|trust", error["error"], re.IGNORECASE)
 
 
+@pytest.mark.parametrize("file", [None, "/nowhere/ca.pem", "/etc/hostname"])
+def test_the_error_for_an_unknown_authority_says_where_to_name_it(
+    start_upstream, start_bridge, authority, file: str | None
+) -> None:
+    environment = {"SSL_CERT_FILE": file} if file else {}
+    bridge = start_bridge(start_upstream(tls=authority.server_context(*NAMES)).url, environment=environment)
+    text = failure(bridge)["error"]
+    assert "unable to get local issuer certificate" in text
+    if file:
+        assert f"SSL_CERT_FILE names {file}, which cannot be read: " in text
+    else:
+        assert text.endswith("for an authority of your own, set SSL_CERT_FILE to its PEM file")
+
+
 @pytest.mark.parametrize(
     ("names", "host"),
     [

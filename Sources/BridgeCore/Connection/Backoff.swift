@@ -4,14 +4,17 @@
 package struct Backoff: Equatable, Sendable {
     private let settings: ReconnectSettings
 
+    /// The longest time that a peer may ask for.
+    static let longestLowerBound = Duration.seconds(86_400)
+
     package init(_ settings: ReconnectSettings) {
         self.settings = settings
     }
 
     /// The delay before retry number `attempt`, counted from 1.
     ///
-    /// `lowerBound` is what the peer asked for (`Retry-After`); neither cap nor jitter shortens it. Any settings
-    /// will do: nothing overflows, and a factor below 1 counts as 1.
+    /// `lowerBound` is what the peer asked for (`Retry-After`); neither cap nor jitter shortens it, but more than
+    /// a day counts as a day. Any settings will do: nothing overflows, and a factor below 1 counts as 1.
     package func delay(
         attempt: Int,
         atLeast lowerBound: Duration? = nil,
@@ -20,7 +23,7 @@ package struct Backoff: Equatable, Sendable {
         let jitter = min(max(settings.jitter, 0), 1)
         let scale = jitter > 0 ? Double.random(in: (1 - jitter)...1, using: &random) : 1
         let jittered = Duration(clampingNanoseconds: cappedNanoseconds(attempt: attempt) * scale)
-        return max(jittered, lowerBound ?? .zero)
+        return max(jittered, min(lowerBound ?? .zero, Backoff.longestLowerBound))
     }
 
     /// The cap holds before the jitter, so that bridges at the cap stay apart too.

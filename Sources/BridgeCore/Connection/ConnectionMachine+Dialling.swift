@@ -79,6 +79,7 @@ extension ConnectionMachine {
         }
         if let limit = settings.reconnect.maxRetries, retries >= limit { return giveUp(&step) }
         retries += 1
+        attempt += 1
         let delay = backoff.delay(attempt: retries, atLeast: lowerBound, random: &random)
         step.add(.record(.reconnecting(attempt: retries, delay: delay)))
         state = .waiting(Pause(timer: startTimer(after: delay, &step), until: step.now + delay))

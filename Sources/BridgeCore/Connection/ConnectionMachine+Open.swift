@@ -11,6 +11,7 @@ extension ConnectionMachine {
         step.add(.record(.open(subprotocol: subprotocol, reconnected: hasOpened)))
         step.add(.record(.ready))
         hasOpened = true
+        attempt = 0
         var session = Session(
             socket: socket,
             subprotocol: subprotocol,
@@ -66,6 +67,12 @@ extension ConnectionMachine {
     mutating func writeProgressed(on socket: SocketID) {
         guard case .open(var session) = state, session.socket == socket else { return }
         session.heartbeat.writeProgressed()
+        state = .open(session)
+    }
+
+    mutating func readProgressed(on socket: SocketID) {
+        guard case .open(var session) = state, session.socket == socket else { return }
+        session.heartbeat.arrived()
         state = .open(session)
     }
 

@@ -9,7 +9,7 @@ extension ConnectionMachine {
         case .idle:
             dial(&step)
         case .closed, .failed:
-            retries = 0
+            startOver()
             dial(&step)
         case .waiting(let pause):
             step.add(.cancelTimer(pause.timer))
@@ -21,6 +21,12 @@ extension ConnectionMachine {
         case .connecting, .open, .stopped:
             break
         }
+    }
+
+    /// A user's wish to connect is a new beginning.
+    private mutating func startOver() {
+        retries = 0
+        attempt = 0
     }
 
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {

@@ -133,9 +133,6 @@ extension ConnectionMachine {
     /// The outbox may flow.
     package var isReady: Bool { standing == .open }
 
-    /// Retries since the connection was last ready, for the status.
-    package var attempt: Int { isReady ? 0 : retries }
-
     /// What the outbox is to do with new messages.
     package var uplink: Outbox.Uplink {
         switch state {

@@ -37,6 +37,9 @@ extension ConnectionMachine {
         case frameWritten(SocketID, ControlFrame)
         /// The kernel took bytes since this was last asked, which must be before every `timerFired`.
         case writeProgressed(SocketID)
+        /// Bytes came in since this was last asked, which must be before every `timerFired` and every
+        /// `frameWritten` of a ping; they need not be a whole frame.
+        case readProgressed(SocketID)
         case timerFired(TimerID)
     }
 

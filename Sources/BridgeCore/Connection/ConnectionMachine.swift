@@ -7,8 +7,10 @@ package struct ConnectionMachine: Sendable {
     let settings: ConnectionSettings
     let backoff: Backoff
     var state = State.idle
-    /// Retries since the connection was last ready for `resetAfter`.
+    /// Retries since the connection was last ready for `resetAfter`, from which the delay and the end follow.
     var retries = 0
+    /// Retries since the connection was last ready at all, for the status.
+    package internal(set) var attempt = 0
     /// An earlier socket of this connection was open.
     var hasOpened = false
     /// Heartbeats written over all sockets.
@@ -39,6 +41,7 @@ package struct ConnectionMachine: Sendable {
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
         case .writeProgressed(let socket): writeProgressed(on: socket)
+        case .readProgressed(let socket): readProgressed(on: socket)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
         }
         return step.actions

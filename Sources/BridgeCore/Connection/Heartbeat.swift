@@ -133,7 +133,7 @@ struct Heartbeat: Sendable {
         progressed = true
     }
 
-    /// The peer sent anything at all.
+    /// The peer sent anything at all, be it a part of a frame.
     mutating func arrived() {
         heard = true
         pulse.misses = 0

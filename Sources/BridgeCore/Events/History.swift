@@ -5,7 +5,7 @@
 struct History {
     let name: String
     var limits: HistoryLimits
-    private(set) var records = Ring<Record>()
+    private(set) var records = Queue<Record>()
     private(set) var byteCount = 0
     private(set) var evictions = EvictionLedger()
     /// When the newest record that is gone was recorded.
@@ -57,13 +57,13 @@ struct History {
 
     mutating func evictAll() {
         while !records.isEmpty { evictOldest() }
-        records.removeAll()
+        records = Queue()
         evictions.compact()
     }
 
     private mutating func evictOldest() {
         guard let oldest = records.first else { return }
-        records.removeFirst()
+        records.popFirst()
         byteCount -= oldest.byteCount
         evictions.evicted(oldest.sequence)
         lastEvictedTime = oldest.time

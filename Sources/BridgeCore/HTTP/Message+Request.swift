@@ -6,7 +6,9 @@ extension Message {
     /// Throws `unsupported-media-type` (415), which no `type` parameter overrides.
     static func kind(_ query: MessageQuery, _ head: RequestHead) throws(Problem) -> Kind {
         let announced = try head.value(of: "content-type").map(ContentType.init)?.messageKind
-        return query.kind ?? announced ?? .text
+        let kind = query.kind ?? announced ?? .text
+        if kind == .text { try TextCoding.check(head) }
+        return kind
     }
 
     /// The message that is a request's body.

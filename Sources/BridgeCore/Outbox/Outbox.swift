@@ -115,7 +115,7 @@ package struct Outbox: Sendable {
     /// Returns its payload bytes; nil if another one, or none, is to be written next.
     package mutating func written(_ id: MessageID) -> Int? {
         guard let entry = inFlight.first, self.id(entry.number) == id else { return nil }
-        _ = inFlight.popFirst()
+        inFlight.popFirst()
         inFlightBytes -= entry.size
         return entry.size
     }

@@ -1,43 +1,71 @@
-/// A first-in, first-out queue that can also take an element back in front, in constant time each.
+/// A first-in, first-out queue that also takes an element back in front and can be looked into.
+///
+/// Each of these takes constant time. It grows by doubling and keeps its room.
 struct Queue<Element> {
-    /// A ring: `count` elements from `head` on, the rest nil.
+    /// A ring: `count` elements from `head` on, the rest nil; a power of two, so that a mask finds the place.
     private var slots: [Element?] = []
     private var head = 0
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    var first: Element? { count > 0 ? slots[head] : nil }
+    var first: Element? { isEmpty ? nil : slots[head] }
+
+    var last: Element? { isEmpty ? nil : self[count - 1] }
+
+    /// The element `offset` places behind the first one.
+    subscript(offset: Int) -> Element {
+        precondition(0..<count ~= offset)
+        guard let element = slots[place(offset)] else {
+            preconditionFailure("a place inside the ring holds an element")
+        }
+        return element
+    }
+
+    /// The offset of the first element that is not `earlier`; all that are earlier stand before it.
+    func partition(_ earlier: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if earlier(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 
     mutating func append(_ element: Element) {
         growIfFull()
-        slots[(head + count) % slots.count] = element
+        slots[place(count)] = element
         count += 1
     }
 
     mutating func prepend(_ element: Element) {
         growIfFull()
-        head = (head + slots.count - 1) % slots.count
+        head = place(slots.count - 1)
         slots[head] = element
         count += 1
     }
 
-    mutating func popFirst() -> Element? {
-        guard count > 0 else { return nil }
+    @discardableResult mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
         defer {
             slots[head] = nil
-            head = (head + 1) % slots.count
+            head = place(1)
             count -= 1
         }
         return slots[head]
     }
 
     mutating func popLast() -> Element? {
-        guard count > 0 else { return nil }
+        guard !isEmpty else { return nil }
         count -= 1
-        let index = (head + count) % slots.count
+        let index = place(count)
         defer { slots[index] = nil }
         return slots[index]
+    }
+
+    private func place(_ offset: Int) -> Int {
+        (head + offset) & (slots.count - 1)
     }
 
     private mutating func growIfFull() {

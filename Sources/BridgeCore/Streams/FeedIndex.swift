@@ -22,7 +22,7 @@ package struct FeedIndex {
         var start: UInt64
     }
 
-    private var entries = Ring<Entry>()
+    private var entries = Queue<Entry>()
     /// The position behind the newest event.
     package private(set) var head: UInt64
     /// The sequence of the newest event, evicted or not.
@@ -52,7 +52,7 @@ package struct FeedIndex {
     package mutating func evict(before position: UInt64) {
         while let oldest = entries.first, oldest.start < position {
             lostSequence = oldest.sequence
-            entries.removeFirst()
+            entries.popFirst()
         }
     }
 

@@ -102,7 +102,7 @@ nonisolated final class Exchange {
     }
 
     /// What of a refused request's body is read, so that its connection can be kept.
-    private static let discardedBytes = 1 << 20
+    private static let discardedBytes = 4 << 20
 
     /// Whether to answer only after the body, since libmicrohttpd closes a connection that is answered before.
     private static func waits(_ response: HTTPResponse, for head: RequestHead) -> Bool {

@@ -1,4 +1,5 @@
 internal import CUV
+internal import Glibc
 
 /// A TCP connection on the loop; letting go of it closes the socket, and nothing is reported afterwards.
 ///
@@ -8,12 +9,16 @@ internal import CUV
     /// What came in, lent for the duration of the call.
     package var onReceive: (Span<UInt8>) -> Void = { _ in }
     /// The peer sent its last byte (nil), or the connection broke; nothing comes after it.
+    ///
+    /// Comes once. While reading is stopped, only a write that fails shows that the connection broke.
     package var onEnd: (String?) -> Void = { _ in }
     /// The kernel took all that `write` left over.
     package var onDrain: () -> Void = {}
 
     private let handle: Handle<uv_tcp_t>
     private let loop: Loop
+    private var isReading = false
+    private var hasEnded = false
 
     package init(loop: Loop) {
         self.loop = loop
@@ -50,15 +55,30 @@ internal import CUV
         unsafe uv_tcp_nodelay(handle.pointer, 1)
     }
 
+    /// Leaves what the kernel would only queue for later, beyond so many bytes, to `write` (TCP_NOTSENT_LOWAT).
+    ///
+    /// What waits here can still be overtaken or taken back; what waits there cannot.
+    package func limitUnsent(bytes: CInt) {
+        var number: CInt = -1
+        guard unsafe uv_fileno(handle.base, &number) == 0 else { return }
+        var limit = bytes
+        let size = socklen_t(MemoryLayout<CInt>.size)
+        // Without it all works, only that a ping waits for longer.
+        _ = unsafe setsockopt(number, CInt(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, size)
+    }
+
     // MARK: Reading
 
     /// Begins, or begins again, to report what comes in.
     package func startReading() {
+        guard !hasEnded else { return }
+        isReading = true
         unsafe uv_read_start(stream, lendReadBuffer, readReported)
     }
 
     /// Leaves what comes in to the kernel's buffer, so that the peer slows down.
     package func stopReading() {
+        isReading = false
         unsafe uv_read_stop(stream)
     }
 
@@ -66,9 +86,15 @@ internal import CUV
         if count > 0 {
             onReceive(unsafe UnsafeBufferPointer(rebasing: loop.readBuffer[..<count]).span)
         } else if count < 0 {
-            unsafe uv_read_stop(stream)
-            onEnd(count == Int(UV_EOF.rawValue) ? nil : errorText(CInt(truncatingIfNeeded: count)))
+            end(count == Int(UV_EOF.rawValue) ? nil : errorText(CInt(truncatingIfNeeded: count)))
         }
+    }
+
+    private func end(_ error: String?) {
+        guard !hasEnded else { return }
+        stopReading()
+        hasEnded = true
+        onEnd(error)
     }
 
     // MARK: Writing
@@ -86,7 +112,7 @@ internal import CUV
             return unsafe Int(uv_try_write(stream, &view, 1))
         }
         if taken == bytes.count { return true }
-        // An error other than "try again" breaks the connection: the read side reports it.
+        // An error other than "try again" breaks the connection, and shows again when the rest is written.
         queue(bytes, from: max(taken, 0))
         return false
     }
@@ -100,7 +126,12 @@ internal import CUV
     }
 
     fileprivate func drained(_ status: CInt) {
-        if status == 0, unwrittenBytes == 0 { onDrain() }
+        if status == 0 {
+            if unwrittenBytes == 0 { onDrain() }
+        } else if !isReading {
+            // Else the read side reports it, after what the peer still had to say.
+            end(errorText(status))
+        }
     }
 
     /// Sends the peer the end of our bytes (FIN) once all that was written is out.

@@ -20,6 +20,8 @@ final class AddressDial {
     /// What became of the addresses so far.
     private var refusals: [String] = []
     private static let maximumRefusalsShown = 4
+    /// Keeps a fast line busy until the next turn of the loop, and a ping from waiting behind megabytes.
+    private static let mostUnsentBytes: CInt = 128 * 1024
 
     /// Begins to dial; `completion` is called once, on a later turn.
     init(loop: Loop, endpoint: WebSocketURL.Endpoint, completion: @escaping (Outcome) -> Void) {
@@ -71,6 +73,7 @@ final class AddressDial {
             connect(rest)
         } else {
             stream.disableDelay()
+            stream.limitUnsent(bytes: AddressDial.mostUnsentBytes)
             completion(.success(stream))
         }
     }

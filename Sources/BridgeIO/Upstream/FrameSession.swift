@@ -9,8 +9,8 @@ final class FrameSession {
     private var encoder: FrameEncoder
     private var random = SecureRandom()
     private(set) var output: [UInt8] = []
-    /// The number of the newest frame; they count from 1.
-    private(set) var lastFrame: UInt64 = 0
+    /// Frames are numbered from 1.
+    private var marks = FrameMarks()
 
     init(compression: DeflateParameters?, maximumMessageBytes: Int) {
         decoder = FrameDecoder(
@@ -41,6 +41,9 @@ final class FrameSession {
         return nextFrame()
     }
 
+    /// Where the frames of the output end; they belong to whoever writes it.
+    func takeMarks() -> FrameMarks { marks.take() }
+
     /// Forgets the output, which was handed on.
     ///
     /// A large buffer is kept while it is being filled, and given back at the first small flush, such as a
@@ -52,7 +55,7 @@ final class FrameSession {
     }
 
     private func nextFrame() -> UInt64 {
-        lastFrame += 1
-        return lastFrame
+        marks.add(end: output.count)
+        return marks.lastFrame
     }
 }

@@ -9,6 +9,8 @@ extension ManagedConnection {
         /// Bytes handed to the socket so far, and how many of them the kernel had taken when last asked.
         var handedBytes = 0
         var takenBytes = 0
+        /// Bytes that had come in when last asked.
+        var receivedBytes: UInt64 = 0
 
         init(id: SocketID, socket: UpstreamSocket) {
             self.id = id
@@ -68,6 +70,7 @@ extension ManagedConnection {
     func drop(_ id: SocketID) {
         guard let line, line.id == id else { return }
         line.socket.flush()
+        line.socket.reportWritten()
         line.socket.drop()
         self.line = nil
     }
@@ -75,11 +78,14 @@ extension ManagedConnection {
     /// Writes what was sent since the last flush.
     func flush() { line?.socket.flush() }
 
-    /// Tells the machine if the kernel took anything since this was last called.
+    /// Tells the machine if the kernel took anything, or the peer sent anything, since this was last called.
     func noteProgress() {
         guard let line else { return }
         let taken = line.handedBytes - line.socket.unwrittenBytes
         if taken > line.takenBytes { tell(.writeProgressed(line.id)) }
         line.takenBytes = taken
+        let received = line.socket.receivedBytes
+        if received > line.receivedBytes { tell(.readProgressed(line.id)) }
+        line.receivedBytes = received
     }
 }

@@ -45,6 +45,8 @@ extension ManagedConnection {
                 surroundings.sink.sent(message)
                 onSent(id)
             case .control(let frame):
+                // What came before the ping was written is no answer to it.
+                if frame == .ping { noteProgress() }
                 tell(.frameWritten(line.id, frame))
             }
         }
@@ -71,13 +73,16 @@ extension ManagedConnection {
 
     /// Sees to it that messages expire in time even if nothing else happens.
     private func watchAge() {
-        guard expiry == nil, let due = outbox.nextExpiry else { return }
+        guard let due = outbox.nextExpiry else { return }
+        // One that fires too early costs a look; older messages may have come back in front since it was set.
+        if let expiry, expiry.due <= due { return }
         let wait = max(due - surroundings.loop.now, .zero)
-        expiry = surroundings.loop.startTimer(after: wait) { [weak self] in
+        let timer = surroundings.loop.startTimer(after: wait) { [weak self] in
             guard let self else { return }
             expiry = nil
             expire()
             watchAge()
         }
+        expiry = (due, timer)
     }
 }

@@ -45,7 +45,8 @@ package final class ManagedConnection {
     var tally: ConnectionTally
     var line: Line?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
-    var expiry: LoopTimer?
+    /// Wakes when the oldest message that waits has waited for too long.
+    var expiry: (due: Instant, timer: LoopTimer)?
     var isFlushScheduled = false
     private var random = SystemRandomNumberGenerator()
     /// What has happened and the machine has not been told yet, oldest first.

@@ -11,6 +11,9 @@ final class UpstreamTransport {
     /// Nothing comes any more: an orderly end (nil), or what went wrong.
     var onEnd: (String?) -> Void = { _ in }
 
+    /// Bytes that the network brought, those of TLS included.
+    private(set) var receivedBytes: UInt64 = 0
+
     private let stream: TCPStream
     private let tls: TLSSession?
     private var isSecured: Bool
@@ -64,6 +67,7 @@ final class UpstreamTransport {
 
     private func received(_ bytes: Span<UInt8>) {
         guard !isOver else { return }
+        receivedBytes &+= UInt64(bytes.count)
         guard let tls else { return onReceive(bytes) }
         tls.receive(bytes)
         guard isSecured || secure() else { return }

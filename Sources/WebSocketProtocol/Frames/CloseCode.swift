@@ -9,7 +9,6 @@ package enum CloseCode {
     package static let abnormal: UInt16 = 1006
     package static let invalidData: UInt16 = 1007
     package static let tooBig: UInt16 = 1009
-    package static let missingExtension: UInt16 = 1010
 
     /// The longest reason in bytes: a control frame's 125 less the code.
     package static let maximumReasonBytes = 123

@@ -194,7 +194,7 @@ extension HTTPHead {
         guard let value = onlyValue(of: "Retry-After"), !value.isEmpty,
             value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
-        // Longer than anyone waits; whoever uses it applies its own cap.
+        // So that it can be reckoned with; how long a server may make its client wait is for the user to say.
         return min(Int(value) ?? .max, 86_400 * 365)
     }
 }

@@ -20,7 +20,7 @@ extension WebSocketURLError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .empty: "is empty"
-        case .scheme: "must start with ws://, wss://, http://, https:// or ws+unix:"
+        case .scheme: "must start with ws:// or wss:// (http:// and https:// count as these)"
         case .missingHost: "names no host"
         case .controlCharacterOrSpace: "has a control character or a space; percent-encode it"
         case .fragment: "has a fragment (#…), which a WebSocket URL cannot have; percent-encode a # as %23"

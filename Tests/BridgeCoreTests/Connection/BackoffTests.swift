@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct BackoffTests {
     static let plain: ReconnectSettings = {

@@ -1,6 +1,7 @@
 import BridgeCore
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 /// Random walks through the machine; `ConnectionWorld` throws at the first thing that must not happen.
 @Suite struct ConnectionWalkTests {

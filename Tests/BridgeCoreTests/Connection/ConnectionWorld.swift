@@ -1,5 +1,6 @@
 import BridgeCore
 import WebSocketProtocol
+import WebSocketTestSupport
 
 /// A small model of what surrounds a connection machine: one socket at most, timers, a log, a virtual clock.
 ///

@@ -129,6 +129,17 @@ import Testing
         #expect(world.machine.nextAttemptAt == due)
     }
 
+    @Test(arguments: [
+        (Duration.seconds(86_399), Duration.seconds(86_399)), (.seconds(86_400), .seconds(86_400)),
+        (.seconds(86_401), .seconds(86_400)), (.seconds(Int64.max), .seconds(86_400)),
+    ])
+    func `a Retry-After of more than a day is one of a day`(asked: Duration, delay: Duration) throws {
+        var world = ConnectionWorld()
+        try world.tell(.started)
+        let actions = try world.socket(.answered(503, retryAfter: asked))
+        #expect(actions.timers == [delay])
+    }
+
     @Test func `late words of an abandoned socket change nothing`() throws {
         var world = ConnectionWorld()
         try world.tell(.started)

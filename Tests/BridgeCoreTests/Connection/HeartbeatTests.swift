@@ -107,6 +107,27 @@ import Testing
         #expect(actions.pings.count == 1)
     }
 
+    @Test func `a part of a frame shows life, however long its rest takes`() throws {
+        var world = try ConnectionWorld.open { $0.heartbeat.missLimit = 1 }
+        for _ in 0..<10 {
+            _ = try world.beat(Self.interval)
+            try world.tell(.readProgressed(SocketID(1)))
+        }
+        #expect(world.records.last == .ready)
+        let silence = try world.advance(Self.interval * 2)
+        #expect(silence.records.prefix(2) == [.heartbeatMissed(misses: 1), .heartbeatLost])
+    }
+
+    @Test func `bytes of a socket that is no longer ours say nothing of the one that is`() throws {
+        var world = try ConnectionWorld.open()
+        try world.tell(.reconnectRequested)
+        try world.socket(.plainlyOpened)
+        _ = try world.beat(Self.interval)
+        try world.tell(.readProgressed(SocketID(1)))
+        let actions = try world.advance(Self.interval)
+        #expect(actions.records == [.heartbeatMissed(misses: 1)])
+    }
+
     @Test func `misses count only while they follow one another`() throws {
         var world = try ConnectionWorld.open()
         for _ in 0..<5 {

@@ -49,4 +49,48 @@ import Testing
         try world.socket(.plainlyOpened)
         #expect(world.machine.attempt == 0)
     }
+
+    @Test func `the status counts retries since ready, the record of a retry those since steady`() throws {
+        var world = try world()
+        for _ in 0..<3 { try refuse(&world) }
+        #expect(world.machine.attempt == 3)
+        try world.socket(.plainlyOpened)
+        try world.socket(.closeFrame(code: 1000, reason: ""))
+        #expect(world.machine.standing == .closing)
+        #expect(world.machine.attempt == 0)
+        try world.socket(.ended(error: nil))
+        #expect(world.machine.attempt == 1)
+        #expect(world.records.last == .reconnecting(attempt: 4, delay: .seconds(4)))
+    }
+
+    @Test func `the status counts no retries once a ready connection was closed`() throws {
+        var world = try world()
+        for _ in 0..<3 { try refuse(&world) }
+        try world.socket(.plainlyOpened)
+        try world.tell(.disconnectRequested(code: 1000, reason: ""))
+        try world.socket(.ended(error: nil))
+        #expect(world.machine.standing == .closed)
+        #expect(world.machine.attempt == 0)
+    }
+
+    @Test func `a user's connect counts both from the beginning`() throws {
+        var world = ConnectionWorld {
+            $0.reconnect.jitter = 0
+            $0.reconnect.maxRetries = 2
+        }
+        try world.tell(.started)
+        for _ in 0..<3 { try refuse(&world) }
+        #expect(world.machine.standing == .failed)
+        #expect(world.machine.attempt == 2)
+        try world.tell(.connectRequested)
+        #expect(world.machine.attempt == 0)
+        let actions = try world.socket(.refused)
+        #expect(actions.records.last == .reconnecting(attempt: 1, delay: .milliseconds(500)))
+        #expect(world.machine.attempt == 1)
+    }
+
+    private func refuse(_ world: inout ConnectionWorld) throws {
+        try world.socket(.refused)
+        try world.advance(.seconds(5))
+    }
 }

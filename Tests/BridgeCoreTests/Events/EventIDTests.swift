@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct `Event ids` {
     @Test(arguments: [

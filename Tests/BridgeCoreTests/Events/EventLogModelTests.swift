@@ -1,6 +1,7 @@
 import BridgeCore
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 @Suite struct `The event log against a naive model` {
     @Test(arguments: 0..<150 as Range<UInt64>)

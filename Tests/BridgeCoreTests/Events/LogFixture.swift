@@ -1,5 +1,6 @@
 import BridgeCore
 import WebSocketProtocol
+import WebSocketTestSupport
 
 /// An event log and short ways to fill and read it.
 struct LogFixture {

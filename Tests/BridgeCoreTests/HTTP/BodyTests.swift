@@ -118,6 +118,26 @@ import WebSocketProtocol
         #expect(outcome == expected)
     }
 
+    @Test(arguments: [
+        (["Content-Encoding: gzip"], false), (["Content-Encoding: GZIP"], false),
+        (["Content-Encoding: identity, br"], false),
+        (["Content-Encoding: identity", "Content-Encoding: deflate"], false),
+        (["Content-Encoding: identity"], true), (["Content-Encoding: Identity , identity"], true),
+        (["Content-Encoding:"], true), (["Content-Type: text/plain; charset=iso-8859-1"], false),
+        (["Content-Type: text/plain; charset=UTF-16"], false),
+        (["Content-Type: application/json;format=x; Charset = \"latin1\" "], false),
+        (["Content-Type: text/plain; charset=utf-8"], true),
+        (["Content-Type: text/plain;charset=\"UTF-8\""], true),
+        (["Content-Type: text/plain; charset=us-ascii; format=flowed"], true),
+        (["Content-Type: text/plain; charset"], true), (["Content-Type: text/plain; xcharset=latin1"], true),
+    ])
+    func `of text are taken only when their bytes are its UTF-8`(fields: [String], isTaken: Bool) {
+        let refused = "415 unsupported-media-type"
+        #expect(admit(fields).summary == (isTaken ? "serve" : refused))
+        let binary = request("POST /messages?type=binary", fields: fields)
+        #expect(gate().admit(binary, connections: ["default"]).summary == "serve")
+    }
+
     @Test(arguments: [[], [0x41], Array("é😀".utf8), [0]])
     func `of UTF-8 become messages verbatim`(bytes: [UInt8]) throws {
         let text = try Message(.text, body: bytes)

@@ -1,6 +1,7 @@
 import BridgeCore
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 /// Random walks of the outbox beside a model that keeps everything in plain arrays.
 @Suite struct OutboxWalkTests {

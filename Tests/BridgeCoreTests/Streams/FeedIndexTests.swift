@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct `Feed index` {
     /// Events 12, 15 and 16 of 10, 20 and 30 bytes, after sequence 10.

@@ -1,6 +1,7 @@
 import BridgeCore
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 @Suite struct `Server-Sent Events` {
     @Test(arguments: [

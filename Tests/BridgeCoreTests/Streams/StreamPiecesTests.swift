@@ -1,6 +1,7 @@
 import BridgeCore
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 @Suite struct `Stream pieces` {
     @Test func `a chunk is its length in hexadecimal, the event and a line end`() {

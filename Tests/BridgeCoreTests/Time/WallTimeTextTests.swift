@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct `Wall time as text` {
     @Test(arguments: [

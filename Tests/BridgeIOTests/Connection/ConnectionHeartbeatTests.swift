@@ -47,6 +47,25 @@ import WebSocketProtocol
         timer = nil
     }
 
+    @Test func `a message that takes many heartbeats to come is no silence`() throws {
+        let scene = try ConnectionScene { $0.heartbeat.interval = .milliseconds(200) }
+        scene.upstream.answersPings = false
+        scene.connection.start()
+        scene.run { scene.connection.isReady && scene.upstream.peers.first?.isOpen == true }
+        let peer = try scene.peer(0)
+        // A text of six bytes, of which one comes after each ping and none answers it.
+        peer.write([0x81, 6])
+        var answered = 0
+        scene.run {
+            guard peer.events.count > answered else { return !scene.log.texts.isEmpty }
+            answered += 1
+            peer.write([0x78])
+            return scene.upstream.peers.count > 1
+        }
+        #expect(scene.log.texts == ["xxxxxx"])
+        #expect(!scene.log.records.contains(.heartbeatLost))
+    }
+
     @Test func `an upload that is stuck is as good as silence, until it moves again`() throws {
         let scene = try ConnectionScene.open {
             ConnectionScene.makeRoom(&$0)

@@ -43,9 +43,8 @@ import WebSocketProtocol
     @Test func `what a dropped socket had not written goes out again, in order and complete`() throws {
         let scene = try ConnectionScene.open(ConnectionScene.makeRoom)
         let peer = try scene.peer(0)
-        peer.stopReading()
         try scene.upload(300)
-        // The kernel takes some of them; the rest is more than it ever will.
+        // Some of them are taken; the rest is more than the kernel takes in a turn.
         scene.run { !scene.sent.isEmpty }
         peer.drop()
         scene.run { scene.sent.count == 300 && scene.upstream.peers.count == 2 }
@@ -146,6 +145,28 @@ import WebSocketProtocol
         #expect(scene.lost == ids)
         #expect(scene.log.records == ids.map { .messageExpired(id: $0.description) })
         #expect(scene.connection.status.tally.expired == 2)
+    }
+
+    @Test func `a message that comes back expires in its own time, not with a newer one`() throws {
+        let scene = try ConnectionScene.open {
+            ConnectionScene.makeRoom(&$0)
+            $0.reconnect.enabled = false
+            $0.outbox.maxAge = .milliseconds(800)
+        }
+        let peer = try scene.peer(0)
+        peer.stopReading()
+        // More than the kernel takes: it stays in flight, and the next one behind it.
+        let old = try scene.send(String(repeating: "x", count: 20_000_000))
+        var hasWaited = false
+        let pause = scene.loop.startTimer(after: .milliseconds(400)) { hasWaited = true }
+        scene.run { hasWaited }
+        pause.cancel()
+        let new = try scene.send("new")
+        peer.drop()
+        scene.run { !scene.lost.isEmpty }
+        #expect(scene.lost == [old])
+        scene.run { scene.lost.count == 2 }
+        #expect(scene.lost == [old, new])
     }
 
     @Test func `messages dropped for newer ones are recorded`() throws {

@@ -103,6 +103,62 @@ import Testing
         #expect(server == nil)
     }
 
+    /// A connection on whose server side `write` was called and which nobody reads.
+    private func unread(_ write: (TCPStream) -> Void) throws -> (server: TCPStream, client: TCPStream) {
+        let local = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
+        var server: TCPStream?
+        let listener = try TCPListener(loop: loop, address: local) { [loop] stream in
+            server = stream
+            loop.stop()
+        }
+        let client = TCPStream(loop: loop)
+        client.connect(to: try #require(listener.address)) { error in #expect(error == nil) }
+        loop.run()
+        let accepted = try #require(server)
+        write(accepted)
+        return (accepted, client)
+    }
+
+    private func turn(for duration: Duration) {
+        let timer = loop.startTimer(after: duration) { [loop] in loop.stop() }
+        loop.run()
+        withExtendedLifetime(timer) {}
+    }
+
+    @Test func `a reset is told once, also to one who does not read`() throws {
+        let payload = [UInt8](repeating: 7, count: 32 << 20)
+        var (server, client): (TCPStream, TCPStream?) = try unread { #expect(!$0.write(payload)) }
+        var ends: [String?] = []
+        server.onDrain = { Issue.record("drained") }
+        server.onEnd = { [loop] error in
+            ends.append(error)
+            loop.stop()
+        }
+        turn(for: .milliseconds(20))
+        #expect(ends == [])
+        client = nil
+        loop.run()
+        #expect(ends.count == 1)
+        #expect(ends.first != .some(nil))
+        server.startReading()
+        turn(for: .milliseconds(20))
+        #expect(ends.count == 1)
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `with a limit of unsent bytes less waits in the kernel, where nothing overtakes it`() throws {
+        let payload = [UInt8](repeating: 7, count: 32 << 20)
+        let unlimited = try unread { _ = $0.write(payload) }
+        turn(for: .milliseconds(50))
+        let limited = try unread {
+            $0.limitUnsent(bytes: 128 * 1024)
+            _ = $0.write(payload)
+        }
+        turn(for: .milliseconds(50))
+        #expect(limited.server.unwrittenBytes > unlimited.server.unwrittenBytes)
+        withExtendedLifetime((limited.client, unlimited.client)) {}
+    }
+
     @Test func `a refused connection says so`() throws {
         let local = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
         var listener: TCPListener? = try TCPListener(loop: loop, address: local) { _ in }

@@ -125,6 +125,33 @@ import WebSocketTestSupport
         }
     }
 
+    @Test(arguments: [1, 7, 1 << 20])
+    func `final blocks may be many, each with a little, and keep the window`(pieces: Int) {
+        // "a" in a final block, often, then "Hello", empty final blocks, and a reference to it.
+        let count = 20_000
+        let letters = [[UInt8]](repeating: [0x4B, 0x04, 0x00], count: count).flatMap(\.self)
+        let empty = [[UInt8]](repeating: [0x03, 0x00], count: 900).flatMap(\.self)
+        let hello: [UInt8] = [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+        let reference: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
+        let frame = rawFrame(0xC1, letters + hello + empty + reference)
+        let text = String(repeating: "a", count: count) + "HelloHello"
+        let message = FrameEvent.message(Message(.text, Array(text.utf8)))
+        #expect(decoded(frame + frame, pieces: pieces).events == [message, message])
+    }
+
+    @Test(arguments: [2, 3, 4096, 1 << 23])
+    func `final blocks that hold nothing are refused when there is no end of them`(pieces: Int) {
+        let blocks = (0..<(8 << 20)).map { UInt8($0 % 2 == 0 ? 0x03 : 0x00) }
+        let bytes = rawFrame(0xC2, blocks)
+        #expect(decoded(bytes, pieces: pieces).failure == WebSocketFailure(1007, "invalid compressed data"))
+    }
+
+    @Test func `no limit is a limit too`() {
+        let message = Message(.text, Self.sentence(100_000))
+        let bytes = frames([message], DeflateParameters())
+        #expect(decoded(bytes, limit: .max).events == [.message(message)])
+    }
+
     @Test func `an empty message may be one zero byte or nothing`() {
         let empty = FrameEvent.message(Message(.text, []))
         #expect(decoded(rawFrame(0xC1, [0x00]) + rawFrame(0xC1)).events == [empty, empty])

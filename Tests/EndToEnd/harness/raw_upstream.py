@@ -6,6 +6,7 @@ import base64
 import hashlib
 import socket
 import struct
+from collections.abc import Iterator
 
 from .patience import Deadline
 
@@ -80,6 +81,18 @@ class RawPeer:
         while opcode != 8:
             opcode, payload = self.frame()
         return struct.unpack("!H", payload[:2])[0]
+
+    def half_close(self) -> None:
+        """Send no more; what the bridge sends is still received."""
+        self._socket.shutdown(socket.SHUT_WR)
+
+    def frames(self) -> Iterator[tuple[int, bytes]]:
+        """Give the frames up to the end of the connection; the last one may be cut off, and is left out."""
+        while True:
+            try:
+                yield self.frame()
+            except AssertionError:
+                return
 
     def close(self) -> None:
         self._socket.close()

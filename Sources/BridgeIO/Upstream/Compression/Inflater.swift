@@ -11,8 +11,12 @@ internal import WebSocketProtocol
     private let windowBits: CInt
     private let keepsContext: Bool
     private var stream: UnsafeMutablePointer<z_stream>?
-    /// A final block ended the stream exactly where the input ended.
+    /// A final block ended the stream exactly where the input ended: before more input it starts anew.
     private var isAtStreamEnd = false
+    /// Final blocks of this message since there was any output.
+    private var idleFinalBlocks = 0
+    /// No honest message has more of them in a row.
+    private static let mostIdleFinalBlocks = 1000
 
     /// Makes an inflater for a peer whose window has `windowBits` bits, 8–15.
     init(windowBits: Int, keepsContext: Bool) {
@@ -33,6 +37,7 @@ internal import WebSocketProtocol
     ) throws(WebSocketFailure) {
         guard !input.isEmpty else { return }
         let stream = try unsafe open()
+        if isAtStreamEnd { unsafe restart(stream) }
         isAtStreamEnd = false
         var failure: WebSocketFailure?
         unsafe input.withUnsafeBufferPointer { bytes in
@@ -49,7 +54,11 @@ internal import WebSocketProtocol
             let tail: [4 of UInt8] = [0x00, 0x00, 0xFF, 0xFF]
             try inflate(tail.span, into: &message, limit: limit)
         }
-        if !keepsContext, let stream = unsafe stream { unsafe inflateReset(stream) }
+        idleFinalBlocks = 0
+        if !keepsContext, let stream = unsafe stream {
+            unsafe inflateReset(stream)
+            isAtStreamEnd = false
+        }
     }
 
     private func open() throws(WebSocketFailure) -> UnsafeMutablePointer<z_stream> {
@@ -74,21 +83,24 @@ internal import WebSocketProtocol
     ) -> WebSocketFailure? {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Inflater.chunkBytes) { chunk in
             while true {
-                let room = min(chunk.count, limit - message.count + 1)
+                let room = min(chunk.count - 1, limit - message.count) + 1
                 unsafe stream.pointee.next_out = chunk.baseAddress
                 unsafe stream.pointee.avail_out = CUnsignedInt(clamping: room)
                 let status = unsafe CZlib.inflate(stream, Z_SYNC_FLUSH)
                 let count = unsafe room - Int(stream.pointee.avail_out)
                 guard count <= limit - message.count else { return .inflatedTooBig }
                 unsafe message.append(contentsOf: UnsafeBufferPointer(rebasing: chunk[..<count]))
+                if count > 0 { idleFinalBlocks = 0 }
                 switch status {
                 case Z_OK, Z_BUF_ERROR:
                     // Room left over means that the input is used up.
                     if count < room { return nil }
                 case Z_STREAM_END:
-                    unsafe restart(stream)
+                    idleFinalBlocks += 1
+                    guard idleFinalBlocks <= Inflater.mostIdleFinalBlocks else { return .notDeflate }
                     isAtStreamEnd = unsafe stream.pointee.avail_in == 0
                     if isAtStreamEnd { return nil }
+                    unsafe restart(stream)
                 default:
                     return .notDeflate
                 }
@@ -96,14 +108,11 @@ internal import WebSocketProtocol
         }
     }
 
-    /// Goes on after a final block (§7.2.3.4), keeping the window, which zlib would forget.
+    /// Goes on after a final block (§7.2.3.4), keeping the window.
+    ///
+    /// `inflateReset` would forget it, and taking the window out and putting it back copies 64 KiB for each block
+    /// of perhaps three bytes.
     private func restart(_ stream: UnsafeMutablePointer<z_stream>) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 << 15) { window in
-            var count: CUnsignedInt = 0
-            let status = unsafe inflateGetDictionary(stream, window.baseAddress, &count)
-            unsafe inflateReset(stream)
-            guard status == Z_OK else { return }
-            unsafe inflateSetDictionary(stream, window.baseAddress, count)
-        }
+        unsafe inflateResetKeep(stream)
     }
 }

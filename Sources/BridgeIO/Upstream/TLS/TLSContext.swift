@@ -5,6 +5,8 @@ internal import COpenSSL
 /// One for all connections with the same settings that are open at a time.
 @safe nonisolated final class TLSContext {
     let pointer: OpaquePointer
+    /// What to do about a certificate of an unknown authority; nil when the settings name the authorities.
+    let authorityHint: String?
 
     /// Loads what `settings` name, from the files as they are now.
     fileprivate init(_ settings: TLSSettings) throws(TLSFailure) {
@@ -13,6 +15,7 @@ internal import COpenSSL
             throw TLSFailure(error: "OpenSSL does not start: \(OpenSSLError.takeReason())")
         }
         unsafe pointer = unsafe made
+        authorityHint = unsafe settings.authorityFile == nil ? SystemAuthorities.load(into: made) : nil
         // These are macros around SSL_CTX_ctrl, which Swift does not see.
         unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         // Idle connections give their buffers back: some 34 KiB each.
@@ -29,10 +32,7 @@ internal import COpenSSL
     }
 
     private func loadAuthorities(_ settings: TLSSettings) throws(TLSFailure) {
-        guard let file = settings.authorityFile else {
-            unsafe SSL_CTX_set_default_verify_paths(pointer)
-            return
-        }
+        guard let file = settings.authorityFile else { return }
         guard unsafe SSL_CTX_load_verify_file(pointer, file) == 1 else {
             throw TLSFailure(error: "no authorities can be read from \(file): \(OpenSSLError.takeReason())")
         }

@@ -145,6 +145,19 @@ internal import WebSocketProtocol
         }
         OpenSSLError.clear()
         let text = unsafe X509_verify_cert_error_string(verification).map { unsafe String(cString: $0) }
-        return TLSFailure(error: "the upstream's certificate was refused: \(text ?? "unknown reason")")
+        let hint = TLSSession.isOfUnknownAuthority(verification) ? context.authorityHint : nil
+        let end = hint.map { "; \($0)" } ?? ""
+        return TLSFailure(error: "the upstream's certificate was refused: \(text ?? "unknown reason")\(end)")
+    }
+
+    private static func isOfUnknownAuthority(_ verification: Int) -> Bool {
+        switch CInt(clamping: verification) {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+            true
+        default:
+            false
+        }
     }
 }

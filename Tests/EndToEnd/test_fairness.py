@@ -1,0 +1,89 @@
+"""One upstream cannot take the bridge from everyone else, however it spends its bytes."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+from collections.abc import Callable
+
+from harness import Bridge, RawPeer, RawUpstream
+from harness.patience import Deadline
+from harness.raw_upstream import frame
+
+
+def open_reader(bridge: Bridge) -> socket.socket:
+    """Open a stream and wait until it has begun; what it brings is read by `drain`, as fast as Python can."""
+    reader = socket.create_connection(bridge.address)
+    reader.settimeout(Deadline("the stream").seconds)
+    reader.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    begun = b""
+    while b"retry:" not in begun:
+        begun += reader.recv(4096)
+    return reader
+
+
+def drain(reader: socket.socket, last: bytes) -> list[int]:
+    """Read until the message `last` came, and return the numbers that all messages are."""
+    received = bytearray()
+    while b"data: " + last + b"\n" not in received[-4096:]:
+        piece = reader.recv(1 << 20)
+        assert piece, "the stream ended"
+        received += piece
+    assert b"event: gap" not in received
+    return [int(number) for number in re.findall(rb"data: (\d+)\n", received)]
+
+
+def open_peer(raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]) -> tuple[Bridge, RawPeer]:
+    bridge = start_bridge(raw_upstream.url)
+    peer = raw_upstream.accept()
+    peer.accept_handshake()
+    bridge.await_ready()
+    return bridge, peer
+
+
+def test_a_burst_of_tiny_messages_reaches_a_reader_that_keeps_up_whole(
+    raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    count = 200_000
+    bridge, peer = open_peer(raw_upstream, start_bridge)
+    with open_reader(bridge) as reader:
+        peer.send(b"".join(frame(1, b"%d" % number) for number in range(count)))
+        assert drain(reader, b"%d" % (count - 1)) == list(range(count))
+
+
+def test_a_peer_that_ends_while_its_messages_wait_is_heard_to_the_end(
+    raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    count = 20_000
+    bridge, peer = open_peer(raw_upstream, start_bridge)
+    with open_reader(bridge) as reader:
+        messages = b"".join(frame(1, b"%d" % number) for number in range(count))
+        peer.send(messages + frame(8, struct.pack("!H", 4321)))
+        peer.close()
+        assert drain(reader, b"%d" % (count - 1)) == list(range(count))
+    status = bridge.await_status(lambda status: status["lastClose"], "the close is seen")
+    assert status["lastClose"]["code"] == 4321
+
+
+def test_what_a_peer_took_before_it_left_is_not_sent_again(
+    raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    count = 900
+    bridge, peer = open_peer(raw_upstream, start_bridge)
+    # More than the sockets hold, so that the kernel takes only a part of what is written.
+    messages = [b"%d " % number + b"x" * 15_000 for number in range(count)]
+    with bridge.client() as client:
+        for message in messages:
+            assert client.request("POST", "/messages", message, {}).status == 202
+    # It says that it is done, reads on, and is heard no more.
+    peer.half_close()
+    taken = [number(payload) for opcode, payload in peer.frames() if opcode == 1]
+    second = raw_upstream.accept()
+    second.accept_handshake()
+    again = [number(second.frame()[1]) for _ in range(count - len(taken))]
+    assert taken + again == list(range(count))
+
+
+def number(payload: bytes) -> int:
+    return int(payload.split()[0])
