@@ -48,7 +48,8 @@ extension Bridge {
             in: hub.log
         )
         let page = poll.read(hub.log)
-        guard page.isEmpty, let patience = query.wait, patience > .zero, shutdown == nil, !request.isHead else {
+        guard page.isEmpty, let patience = query.wait, patience > .zero, shutdown == nil, !request.isHead
+        else {
             return .response(json(request) { page.writeMembers(to: &$0, log: hub.log) })
         }
         try checkRoom()

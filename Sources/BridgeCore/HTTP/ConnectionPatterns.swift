@@ -17,7 +17,10 @@ struct ConnectionPatterns: Equatable, Sendable {
             )
         }
         guard !patterns.contains(where: \.text.isEmpty) else {
-            throw .invalidParameter(ConnectionPatterns.parameter, "it must be a name or a glob such as `feed-*`")
+            throw .invalidParameter(
+                ConnectionPatterns.parameter,
+                "it must be a name or a glob such as `feed-*`"
+            )
         }
     }
 

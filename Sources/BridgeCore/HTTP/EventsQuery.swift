@@ -43,7 +43,9 @@ package struct EventsQuery: Equatable, Sendable {
         if let word = parameters["format"] { self.format = try ReadingParameters.word("format", word) }
         if let list = parameters["types"] { types = try ReadingParameters.types(list) }
         if let word = parameters["direction"] { directions = try ReadingParameters.word("direction", word) }
-        if let count = parameters["limit"] { limit = try ReadingParameters.count("limit", count, 1...Int.max) }
+        if let count = parameters["limit"] {
+            limit = try ReadingParameters.count("limit", count, 1...Int.max)
+        }
         if let time = parameters["idle"] {
             idle = try ReadingParameters.duration("idle", time, .milliseconds(1) ... .longestWritten)
         }

@@ -8,7 +8,8 @@ struct MediaRanges {
             for range in field.split(separator: ",") {
                 let parts = range.split(separator: ";", omittingEmptySubsequences: false)
                     .map { String($0.filter { $0 != " " && $0 != "\t" }).lowercased() }
-                let weight = parts.dropFirst().first { $0.hasPrefix("q=") }
+                let weight =
+                    parts.dropFirst().first { $0.hasPrefix("q=") }
                     .map { MediaRanges.thousandths($0.dropFirst(2)) } ?? 1000
                 if let weight, let type = parts.first { weights[type] = max(weight, weights[type] ?? 0) }
             }

@@ -17,7 +17,7 @@ package struct PollQuery: Equatable, Sendable {
         if let since = parameters["since"] { start = try ReadingParameters.start(since: since) }
         if let count = parameters["limit"] { limit = try ReadingParameters.count("limit", count, 1...1000) }
         if let time = parameters["wait"] {
-            wait = try ReadingParameters.duration("wait", time, .zero ... PollQuery.longestWait)
+            wait = try ReadingParameters.duration("wait", time, .zero...PollQuery.longestWait)
         }
         if let list = parameters["types"] { types = try ReadingParameters.types(list) }
         if let word = parameters["direction"] { directions = try ReadingParameters.word("direction", word) }

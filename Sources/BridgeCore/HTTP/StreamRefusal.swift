@@ -6,7 +6,9 @@ package enum StreamRefusal {
     /// The answer that tells of `problem`.
     ///
     /// To a client that names `text/event-stream` it is an event stream with one event, `refused`, and its end.
-    package static func response(_ problem: Problem, to head: RequestHead, _ format: StreamFormat) -> HTTPResponse {
+    package static func response(_ problem: Problem, to head: RequestHead, _ format: StreamFormat)
+        -> HTTPResponse
+    {
         guard format.isEventStream, MediaRanges(head).namesEventStream else { return HTTPResponse(problem) }
         var json = JSONWriter()
         json.object { problem.write(to: &$0) }

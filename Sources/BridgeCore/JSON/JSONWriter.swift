@@ -78,7 +78,7 @@ package struct JSONWriter {
     }
 
     /// An element that is JSON already, which `append` appends.
-    package mutating func element(appending append: (inout [UInt8]) -> Void) {
+    package mutating func encodedElement(_ append: (inout [UInt8]) -> Void) {
         comma()
         append(&bytes)
     }

@@ -124,6 +124,8 @@ extension JSONWriter {
     /// An element that is the JSON record of `record`.
     package mutating func element(_ record: Record, of connection: String, epoch: Epoch) {
         let encoded = JSONRecord(record, of: connection, epoch: epoch)
-        element(appending: { $0.append(addingCapacity: encoded.encodedCount, initializingWith: encoded.append) })
+        encodedElement { bytes in
+            bytes.append(addingCapacity: encoded.encodedCount, initializingWith: encoded.append)
+        }
     }
 }

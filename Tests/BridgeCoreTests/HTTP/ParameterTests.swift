@@ -101,7 +101,8 @@ import Testing
             ("GET /events", ["Accept: text/event-stream, application/x-ndjson"], .events),
             ("GET /events", ["Accept: text/event-stream;q=0.5, application/x-ndjson;q=0.6"], .recordLines),
             ("GET /events", ["Accept: application/x-ndjson;charset=utf-8;q=0.5"], .recordLines),
-            ("GET /events", ["Accept: text/event-stream"], .events), ("GET /events", ["Accept: */*"], .events),
+            ("GET /events", ["Accept: text/event-stream"], .events),
+            ("GET /events", ["Accept: */*"], .events),
             ("GET /events", ["Accept: application/json"], .events), ("GET /events", ["Accept:"], .events),
             ("GET /events?format=raw", ["Accept: application/x-ndjson"], .payloads),
         ] as [(String, [String], StreamFormat)]
@@ -140,7 +141,8 @@ import Testing
 
     @Test func `make a subscription`() throws {
         let fixture = LogFixture(HistoryLimits())
-        let line = "GET /events?format=ndjson&types=binary&direction=both&last=5&limit=2&idle=1s&slow=disconnect"
+        let line =
+            "GET /events?format=ndjson&types=binary&direction=both&last=5&limit=2&idle=1s&slow=disconnect"
         let query = try #require(events(line))
         let filter = StreamFilter(connections: fixture.only(0), types: .binary, directions: .both)
         let expected = Subscription(

@@ -108,22 +108,28 @@ import WebSocketProtocol
         #expect(query.format == .records)
     }
 
-    @Test(arguments: [
-        ("GET /v1/events", [], "404 not-found"), ("GET /v1/events?connection=c", ["a"], "404 not-found"),
-        ("GET /v1/events?connection=a&connection=c*", ["a"], "404 not-found"),
-        ("GET /v1/events?connection=A", ["a"], "404 not-found"),
-        ("GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 64), ["a"],
-            "400 invalid-parameter"),
-        ("GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 63), ["a"], "serve"),
-    ] as [(String, [String], String)])
+    @Test(
+        arguments: [
+            ("GET /v1/events", [], "404 not-found"), ("GET /v1/events?connection=c", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=a&connection=c*", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=A", ["a"], "404 not-found"),
+            (
+                "GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 64), ["a"],
+                "400 invalid-parameter"
+            ),
+            ("GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 63), ["a"], "serve"),
+        ] as [(String, [String], String)]
+    )
     func `that merge nothing are not found`(line: String, connections: [String], outcome: String) {
         #expect(admit(line, connections).summary == outcome)
     }
 
-    @Test(arguments: [
-        ("GET /v1/events", ["feed-1", "feed-2"]), ("GET /v1/events?connection=*1", ["feed-1"]),
-        ("GET /v1/events?connection=other", nil),
-    ] as [(String, [String]?)])
+    @Test(
+        arguments: [
+            ("GET /v1/events", ["feed-1", "feed-2"]), ("GET /v1/events?connection=*1", ["feed-1"]),
+            ("GET /v1/events?connection=other", nil),
+        ] as [(String, [String]?)]
+    )
     func `merge what the token covers`(line: String, names: [String]?) {
         let pattern = NamePattern("feed-*")
         let token = AccessToken(name: "t", secret: Secret("s"), connections: [pattern])

@@ -36,7 +36,11 @@ import WebSocketProtocol
         var fixture = LogFixture(HistoryLimits(), HistoryLimits())
         for number in 0..<9 {
             fixture.record(on: number % 2)
-            fixture.log.append(.status(.ready), of: fixture.connections[0], at: WallTime(millisecondsSince1970: 0))
+            fixture.log.append(
+                .status(.ready),
+                of: fixture.connections[0],
+                at: WallTime(millisecondsSince1970: 0)
+            )
         }
         var messages = poll(fixture, limit: 3)
         let page = messages.read(fixture.log)
@@ -103,6 +107,8 @@ import WebSocketProtocol
         var json = JSONWriter()
         json.object { page.writeMembers(to: &$0, log: fixture.log) }
         let next = fixture.log.head.text
-        #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"messages":[],"next":"\#(next)","gap":null}"#)
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self) == #"{"messages":[],"next":"\#(next)","gap":null}"#
+        )
     }
 }

@@ -52,7 +52,8 @@ private func records(_ stream: EncodedStream, _ format: StreamFormat) throws -> 
     let texts =
         switch format {
         case .records: EventSourceParser(stream.bytes).events.map { $0.data }
-        default: stream.bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map(Array.init)
+        default:
+            stream.bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map(Array.init)
         }
     return try texts.map { try JSONDecoder().decode(ReadRecord.self, from: Data($0)) }
 }
@@ -66,7 +67,10 @@ private let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
         "data: x\n\nid: 1\n\n", #"{"json":"\u0000"}"#,
     ]
 
-    @Test(arguments: recordFormats, texts) func `a text comes back as it was`(format: StreamFormat, text: String)
+    @Test(arguments: recordFormats, texts) func `a text comes back as it was`(
+        format: StreamFormat,
+        text: String
+    )
         throws
     {
         var stream = EncodedStream(format: format)
@@ -146,7 +150,8 @@ private let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
     }
 
     @Test(arguments: recordFormats, [(3, "00000000000a-9"), (nil, nil)] as [(UInt64?, String?)])
-    func `a gap is a record of its own`(format: StreamFormat, gap: (missed: UInt64?, oldest: String?)) throws {
+    func `a gap is a record of its own`(format: StreamFormat, gap: (missed: UInt64?, oldest: String?)) throws
+    {
         let epoch = Epoch(bits: 10)
         var stream = EncodedStream(format: format)
         let lost = Gap(
@@ -173,7 +178,9 @@ private let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
     @Test func `raw has neither status nor gaps`() {
         var stream = EncodedStream(.chunked, format: .payloads)
         stream.send(.ready)
-        stream.encode { $0.append(Gap(missed: 1, id: EventID(epoch: Epoch(bits: 1), sequence: 1), oldest: nil), to: &$1) }
+        stream.encode {
+            $0.append(Gap(missed: 1, id: EventID(epoch: Epoch(bits: 1), sequence: 1), oldest: nil), to: &$1)
+        }
         stream.encode { encoder, bytes in
             encoder.appendSnapshot(of: "x", at: time, to: &bytes) { _ in }
         }

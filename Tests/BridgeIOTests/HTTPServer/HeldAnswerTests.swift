@@ -81,7 +81,9 @@ import Testing
         let service = try HoldingService()
         let clients = (0..<200).map { service.client(HoldingService.post("\($0)")) }
         service.run { service.held.count == 200 }
-        for (held, body) in zip(service.held, service.bodies).reversed() { held.give(answer(200, "<\(body)>")) }
+        for (held, body) in zip(service.held, service.bodies).reversed() {
+            held.give(answer(200, "<\(body)>"))
+        }
         service.run { clients.allSatisfy { $0.text.hasSuffix(">") } }
         for (number, client) in clients.enumerated() { #expect(client.text.hasSuffix("<\(number)>")) }
         service.stop()

@@ -9,10 +9,15 @@ private func request(_ query: String = "", version: String = "1.1") -> String {
 
 /// Both ways in which streams reach their clients: written directly, and pulled by libmicrohttpd.
 private let versions = ["1.1", "1.0"]
-private let queries = ["?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=ndjson", "?idle=30ms&slow=disconnect"]
+private let queries = [
+    "?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=ndjson", "?idle=30ms&slow=disconnect",
+]
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Streams that end by themselves` {
-    @Test(arguments: versions, queries) func `do so cleanly when nothing comes`(version: String, query: String)
+    @Test(arguments: versions, queries) func `do so cleanly when nothing comes`(
+        version: String,
+        query: String
+    )
         throws
     {
         let service = try TestService()
@@ -57,7 +62,9 @@ private let queries = ["?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=nd
         service.stop()
     }
 
-    @Test(arguments: versions) func `do not while a client that stalls has not got everything`(version: String)
+    @Test(arguments: versions) func `do not while a client that stalls has not got everything`(
+        version: String
+    )
         throws
     {
         let service = try TestService()
@@ -105,7 +112,9 @@ private let queries = ["?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=nd
     private static let filling = String(repeating: "x", count: 100_000)
 
     /// Publishes more than sockets, feed and history hold, to a client that does not read.
-    private func overrun(_ query: String, version: String) throws -> (service: TestService, client: TestClient) {
+    private func overrun(_ query: String, version: String) throws -> (
+        service: TestService, client: TestClient
+    ) {
         let service = try TestService(history: HistoryLimits(maxMessages: 10))
         let client = try service.client(request(query, version: version))
         var published = 0
@@ -129,7 +138,9 @@ private let queries = ["?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=nd
         return (service, client)
     }
 
-    @Test(arguments: versions) func `are disconnected if they wish so, though they do not read`(version: String)
+    @Test(arguments: versions) func `are disconnected if they wish so, though they do not read`(
+        version: String
+    )
         throws
     {
         let (service, client) = try overrun("?slow=disconnect", version: version)

@@ -46,7 +46,9 @@ private let versions = ["1.1", "1.0"]
         #expect(lines[3].isEmpty)
     }
 
-    @Test(arguments: versions) func `JSON events begin with the retry hint and have ids`(version: String) throws {
+    @Test(arguments: versions) func `JSON events begin with the retry hint and have ids`(version: String)
+        throws
+    {
         let text = try body("/events?format=json&since=start&limit=1", version: version) { $0.publish("one") }
         #expect(text.hasPrefix("retry: "))
         #expect(text.contains("\n\nid: "))
@@ -95,7 +97,9 @@ private let versions = ["1.1", "1.0"]
             if client.hasEnded { return service.loop.stop() }
             guard !isLive else { return }
             isLive = true
-            for number in 101...200 { service.publish("\(number)", of: number % 2 == 0 ? service.other : nil) }
+            for number in 101...200 {
+                service.publish("\(number)", of: number % 2 == 0 ? service.other : nil)
+            }
         }
         service.run()
         #expect(client.body == (1...200).map { "\($0)\n" }.joined())
@@ -139,7 +143,9 @@ private let versions = ["1.1", "1.0"]
         }
         service.run()
         let list = service.subscriberList
-        #expect(list.contains(#""client":"127.0.0.1","format":"ndjson","filters":{"types":["text","status"],"#))
+        #expect(
+            list.contains(#""client":"127.0.0.1","format":"ndjson","filters":{"types":["text","status"],"#)
+        )
         #expect(list.contains(#""direction":"both"},"since":""#))
         #expect(list.contains(#""format":"json","filters":{"types":["text","binary"],"direction":"in"}"#))
         #expect(list.contains(#""lag":0,"gaps":0"#))

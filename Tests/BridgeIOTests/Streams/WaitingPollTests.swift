@@ -9,7 +9,9 @@ private func request(_ query: String, version: String = "1.1") -> String {
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Waiting polls` {
     /// Runs until the client has an answer with a whole body.
-    private func answer(_ service: TestService, _ client: TestClient, once: @escaping () -> Void = {}) -> String {
+    private func answer(_ service: TestService, _ client: TestClient, once: @escaping () -> Void = {})
+        -> String
+    {
         var turns: BeforeWaiting?
         var hasWaited = false
         turns = BeforeWaiting(loop: service.loop) {

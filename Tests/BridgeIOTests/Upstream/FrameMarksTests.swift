@@ -3,7 +3,10 @@ import Testing
 @testable import BridgeIO
 
 @MainActor @Suite struct `Frame marks` {
-    @Test(arguments: [(0, nil), (4, nil), (5, 1), (9, 1), (10, 2), (29, 2), (30, 3), (99, 3)] as [(Int, UInt64?)])
+    @Test(
+        arguments: [(0, nil), (4, nil), (5, 1), (9, 1), (10, 2), (29, 2), (30, 3), (99, 3)]
+            as [(Int, UInt64?)]
+    )
     func `tell which frames lie in so many bytes`(bytes: Int, frame: UInt64?) {
         var marks = FrameMarks()
         for end in [5, 10, 30] { marks.add(end: end) }
