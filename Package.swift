@@ -29,6 +29,9 @@ let package = Package(
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
+        // The files of public/, as constants of the program.
+        .target(name: "CPublicFiles"),
+
         // Pure: bytes and values in, bytes and values out. No C, no clock, no thread (Tests/Rules proves it).
         .target(name: "WebSocketProtocol", swiftSettings: strict),
         .target(name: "BridgeCore", dependencies: ["WebSocketProtocol"], swiftSettings: strict),
@@ -36,7 +39,9 @@ let package = Package(
         // The doers. One folder a technology; the only unsafe code.
         .target(
             name: "BridgeIO",
-            dependencies: ["BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CUV", "CZlib"],
+            dependencies: [
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CZlib",
+            ],
             swiftSettings: onTheLoop
         ),
         // The upstream of `wsbridge demo`, and what that command tells.

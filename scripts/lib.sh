@@ -23,6 +23,7 @@ build_packages=(
 # shellcheck disable=SC2034
 test_packages=(
     "ca-certificates: the roots that TLS tests must not trust by accident"
+    "chromium: opens the page for its tests"
     "curl: the client that the end-to-end tests use"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"

@@ -13,7 +13,7 @@ package nonisolated enum DemoGuide {
         }
         return """
             A bridge is running, and an upstream that sends back what it gets and ticks once a second.
-            Follow what arrives, until Ctrl-C:
+            \(address.pageURL.map { "Open \($0) in a browser, or follow" } ?? "Follow") what arrives, until Ctrl-C:
             \(curl("-N ", "/events"))
             Meanwhile, in another terminal, send a message; its echo arrives:
             \(curl("-d 'Hello' ", "/messages"))
@@ -26,19 +26,31 @@ package nonisolated enum DemoGuide {
 }
 
 extension ListenAddress {
+    /// Where a browser finds the page; nil where none gets.
+    nonisolated fileprivate var pageURL: String? {
+        switch self {
+        case .unix: nil
+        case .tcp(let host, let port): ListenAddress.url(host, port, "/")
+        }
+    }
+
+    nonisolated private static func url(_ host: String?, _ port: UInt16, _ path: String) -> String {
+        switch host {
+        case nil, "0.0.0.0": "http://127.0.0.1:\(port)\(path)"
+        case "::": "http://[::1]:\(port)\(path)"
+        case let host? where host.contains(":"): "http://[\(host)]:\(port)\(path)"
+        case let host?: "http://\(host):\(port)\(path)"
+        }
+    }
+
     /// The arguments that make curl ask for `path` here, fit for a shell.
     nonisolated fileprivate func curlTarget(_ path: String) -> String {
         switch self {
         case .unix(let socket):
             "--unix-socket \(quotedForShell(socket)) http://localhost\(path)"
         case .tcp(let host, let port):
-            switch host {
-            case nil, "0.0.0.0": "http://127.0.0.1:\(port)\(path)"
             // Shells would take brackets for a pattern.
-            case "::": "'http://[::1]:\(port)\(path)'"
-            case let host? where host.contains(":"): "'http://[\(host)]:\(port)\(path)'"
-            case let host?: "http://\(host):\(port)\(path)"
-            }
+            quotedForShell(ListenAddress.url(host, port, path))
         }
     }
 }

@@ -21,6 +21,9 @@ extension Bridge: HTTPHandler {
         from head: RequestHead
     ) throws(Problem) -> HTTPAnswer {
         switch request.route {
+        case .file(let path):
+            guard let file = files[path] else { throw .notFound("there is no such file") }
+            return .response(file.response(to: head).adding(request.fields))
         case .health:
             return .response(json(request) { $0.member("status", "ok") })
         case .connectionList:

@@ -11,6 +11,7 @@ final class Bridge {
     let log: Log
     let hub: EventHub
     let gate: RequestGate
+    let files: PublicFiles
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:]
     private(set) var server: HTTPServer?
@@ -20,12 +21,13 @@ final class Bridge {
     private var turnEnd: BeforeWaiting?
     private var nextTurn: LoopTimer?
 
-    init(_ configuration: BridgeConfiguration, loop: Loop, log: Log) {
+    init(_ configuration: BridgeConfiguration, files: PublicFiles, loop: Loop, log: Log) {
         self.configuration = configuration
+        self.files = files
         self.loop = loop
         self.log = log
         hub = EventHub(loop: loop, settings: configuration.http)
-        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         flushes = FlushRound(loop: loop)
     }
 

@@ -4,19 +4,23 @@ internal import Demo
 internal import WebSocketProtocol
 
 /// Serves an upstream of its own through a bridge, and says how to try it.
-func runDemo(_ configuration: BridgeConfiguration) -> ExitCode {
+///
+/// - Throws: what a file that is needed from the start lacks.
+func runDemo(_ configuration: BridgeConfiguration) throws(StartError) -> ExitCode {
     let loop = Loop()
+    let upstream: DemoUpstream
+    var configuration = configuration
     do {
-        let upstream = try DemoUpstream(loop: loop, wallTime: { loop.wallTime })
-        var configuration = configuration
+        upstream = try DemoUpstream(loop: loop, wallTime: { loop.wallTime })
         configuration.connections["default"] = ConnectionConfiguration(url: try WebSocketURL(upstream.url))
-        let needsToken = !configuration.http.tokens.isEmpty
-        let code = Service(configuration, loop: loop).run { address in
-            Machine.say(DemoGuide.text(listeningOn: address, needsToken: needsToken))
-        }
-        return withExtendedLifetime(upstream) { code }
     } catch {
         Machine.complain("wsbridge: the demo's upstream cannot be started: \(error)")
         return .cannotBind
     }
+    let needsToken = !configuration.http.tokens.isEmpty
+    let service = try Service(configuration, loop: loop)
+    let code = service.run { address in
+        Machine.say(DemoGuide.text(listeningOn: address, needsToken: needsToken))
+    }
+    return withExtendedLifetime(upstream) { code }
 }

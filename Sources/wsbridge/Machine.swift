@@ -9,6 +9,16 @@ enum Machine {
         return [String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)]
     }
 
+    /// The folder that this program is in; nil where `/proc` does not say.
+    static var executableFolder: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let path = buffer[..<count].map { UInt8(bitPattern: $0) }
+        guard let end = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: path[..<end], as: UTF8.self)
+    }
+
     /// Lets the process have as many descriptors as the system allows: each subscriber takes one.
     static func raiseDescriptorLimit() {
         var limit = rlimit()

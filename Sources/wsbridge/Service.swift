@@ -9,11 +9,20 @@ final class Service {
     private let bridge: Bridge
     private var signals: [SignalWatcher] = []
 
-    init(_ configuration: BridgeConfiguration, loop: Loop) {
+    /// - Throws: what a file that is needed from the start lacks.
+    init(_ configuration: BridgeConfiguration, loop: Loop) throws(StartError) {
         self.loop = loop
+        let page = try FoundPage(
+            configuration.http.publicDirectory,
+            executableFolder: Machine.executableFolder
+        )
         Machine.raiseDescriptorLimit()
         log = Log(settings: configuration.log, wallTime: { loop.wallTime })
-        bridge = Bridge(configuration, loop: loop, log: log)
+        bridge = Bridge(configuration, files: page.files, loop: loop, log: log)
+        for complaint in page.complaints {
+            log.warning("a folder for the page is passed over", ["reason": .text(complaint)])
+        }
+        log.info("the page is loaded", ["from": .text(page.place)])
     }
 
     /// Serves until a signal ends it; `onListening` gets the real address.

@@ -9,13 +9,13 @@ do throws(StartError) {
         arguments: CommandLine.arguments.dropFirst(),
         environment: ProcessInfo.processInfo.environment
     )
-    Machine.exitNow(run(invocation).rawValue)
+    Machine.exitNow(try run(invocation).rawValue)
 } catch {
     Machine.complain(error.lines.joined(separator: "\n"))
     Machine.exitNow(error.exitCode.rawValue)
 }
 
-@MainActor func run(_ invocation: Invocation) -> ExitCode {
+@MainActor func run(_ invocation: Invocation) throws(StartError) -> ExitCode {
     switch invocation {
     case .version:
         Machine.say("wsbridge \(Version.text)")
@@ -24,8 +24,8 @@ do throws(StartError) {
         Machine.say(text)
         return .clean
     case .serve(let configuration):
-        return Service(configuration, loop: Loop()).run()
+        return try Service(configuration, loop: Loop()).run()
     case .demo(let configuration):
-        return runDemo(configuration)
+        return try runDemo(configuration)
     }
 }

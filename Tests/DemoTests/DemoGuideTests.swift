@@ -43,6 +43,19 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        ("127.0.0.1:43121", "Open http://127.0.0.1:43121/ in a browser"),
+        (":8080", "Open http://127.0.0.1:8080/ in a browser"),
+        ("[::]:8080", "Open http://[::1]:8080/ in a browser"),
+        ("[fd00::1]:80", "Open http://[fd00::1]:80/ in a browser"),
+        ("unix:/run/wsbridge.sock", "Follow what arrives"),
+    ])
+    func `names the page where a browser gets there`(address: String, words: String) throws {
+        let text = DemoGuide.text(listeningOn: try ListenAddress(text: address))
+        #expect(text.contains(words))
+        #expect(text.contains("browser") == words.contains("browser"))
+    }
+
     @Test func `is at most twelve lines long`() throws {
         let text = DemoGuide.text(listeningOn: try ListenAddress(text: "127.0.0.1:8080"))
         #expect(text.hasSuffix("\n"))

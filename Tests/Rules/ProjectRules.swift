@@ -21,6 +21,7 @@ enum ProjectRules {
             "Streams": ["CUV"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
+            "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
         } + [

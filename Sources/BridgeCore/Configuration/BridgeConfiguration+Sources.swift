@@ -14,6 +14,7 @@ extension BridgeConfiguration {
         reader.read(.logLevel, LogLevel.init(text:)) { log.level = $0 }
         reader.read(.logFormat, LogFormat.init(text:)) { log.format = $0 }
         reader.read(.listen, ListenAddress.init(text:)) { http.listen = $0 }
+        reader.read(.publicDirectory, PublicDirectory.init(text:)) { http.publicDirectory = $0 }
         readAccess(&reader)
         readUpstream(&reader, bringsUpstream: bringsUpstream)
         requireToken(&reader)

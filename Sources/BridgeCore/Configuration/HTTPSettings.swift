@@ -1,6 +1,7 @@
 /// The section `http`: how the bridge is reached and by whom.
 package struct HTTPSettings: Equatable, Sendable {
     package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+    package var publicDirectory = PublicDirectory()
     /// None: everyone may do everything.
     package var tokens: [AccessToken] = []
     /// Lets the bridge stand open on other addresses than loopback ones without tokens.

@@ -27,6 +27,13 @@ extension LogFormat {
     }
 }
 
+extension PublicDirectory {
+    /// A path; a relative one starts at the working directory.
+    init(text: String) throws(MalformedValue) {
+        self.init(name: text)
+    }
+}
+
 extension WebSocketURL {
     /// Never shows the URL, only what is wrong with it.
     init(setting text: String) throws(MalformedValue) {

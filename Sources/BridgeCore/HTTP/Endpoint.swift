@@ -2,6 +2,7 @@
 package struct Endpoint: Equatable, Sendable {
     /// The kinds of resource there are.
     package enum Resource: CaseIterable, Sendable {
+        case file
         case health
         case connectionList
         case connection
@@ -18,10 +19,11 @@ package struct Endpoint: Equatable, Sendable {
     /// The connection that the path names; nil in a short form, and where no connection is meant.
     package var connection: String?
 
-    /// Reads a decoded path: the canonical form below `/v1/connections`, or a short one.
+    /// Reads a decoded path: the canonical form below `/v1/connections`, a short one, or that of a file.
     ///
+    /// A file that has the path of something else is not reached.
     /// Throws `not-found` (404) for what is not served.
-    package init(path: [String]) throws(Problem) {
+    package init(path: [String], files: PublicFiles) throws(Problem) {
         if path == ["healthz"] {
             self.init(resource: .health)
         } else if path == ["v1", "connections"] {
@@ -36,6 +38,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: resource, connection: path[2])
         } else if path.count == 1, let resource = Resource(ofConnection: path[0]) {
             self.init(resource: resource)
+        } else if files[path] != nil {
+            self.init(resource: .file)
         } else {
             throw .notFound("there is nothing at this path")
         }
@@ -67,7 +71,7 @@ extension Endpoint.Resource {
     /// Where GET answers, HEAD does too.
     private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
-        case .health: [("GET", nil)]
+        case .file, .health: [("GET", nil)]
         case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
         case .messages: [("GET", .read), ("POST", .send)]
         case .connect, .disconnect: [("POST", .admin)]

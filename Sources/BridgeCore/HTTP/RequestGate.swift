@@ -26,13 +26,15 @@ package struct RequestGate: Sendable {
     private let hosts: HostGuard
     private let origins: OriginGuard
     private let maxBodyBytes: Int
+    private let files: PublicFiles
 
-    /// `ownNames` are the machine's, as the caller knows them.
-    package init(_ settings: HTTPSettings, ownNames: [String]) {
+    /// `ownNames` are the machine's, as the caller knows them; `files` are those of the page.
+    package init(_ settings: HTTPSettings, ownNames: [String], files: PublicFiles = PublicFiles()) {
         authenticator = Authenticator(tokens: settings.tokens)
         hosts = HostGuard(allowed: settings.allowedHosts, ownNames: ownNames)
         origins = OriginGuard(allowed: settings.allowedOrigins)
         maxBodyBytes = settings.maxBodyBytes
+        self.files = files
     }
 
     /// Decides about a request; `connections` are the names of all there are.
@@ -63,7 +65,7 @@ package struct RequestGate: Sendable {
             return .answer(try options(head, target, origin, fields))
         }
         guard !target.isAsterisk else { throw Problem(.invalidTarget, "`*` is for OPTIONS alone") }
-        let endpoint = try Endpoint(path: target.path)
+        let endpoint = try Endpoint(path: target.path, files: files)
         let caller = try credentials.caller(for: endpoint.resource.scope(of: head.method))
         let route = try Route(endpoint, of: target, from: head, by: caller, among: connections)
         let body = try BodyIntake(framing, limit: maxBodyBytes)
@@ -87,10 +89,11 @@ package struct RequestGate: Sendable {
     ) throws(Problem) -> HTTPResponse {
         let everything = "GET, HEAD, POST, OPTIONS"
         if OriginGuard.isPreflight(head) {
-            let allow = (try? Endpoint(path: target.path))?.resource.allow ?? everything
+            let allow = (try? Endpoint(path: target.path, files: files))?.resource.allow ?? everything
             return HTTPResponse(status: 204, fields: fields + origin.preflightFields(allow: allow))
         }
-        let allow = target.isAsterisk ? everything : try Endpoint(path: target.path).resource.allow
+        let allow =
+            target.isAsterisk ? everything : try Endpoint(path: target.path, files: files).resource.allow
         return HTTPResponse(status: 204, fields: fields + [HTTPField("Allow", allow)])
     }
 }

@@ -2,6 +2,8 @@ package import WebSocketProtocol
 
 /// What a request asks for, in full: which work is to be done, on which connection, with which parameters.
 package enum Route: Equatable, Sendable {
+    /// A file that `PublicFiles` has at this path.
+    case file(path: [String])
     case health
     /// The connections; show only those that the caller covers.
     case connectionList
@@ -36,6 +38,8 @@ extension Route {
             }
         }
         switch endpoint.resource {
+        case .file:
+            self = .file(path: target.path)
         case .health:
             self = .health
         case .connectionList:

@@ -33,7 +33,7 @@ import Testing
             return
         }
         for name in [
-            "LISTEN", "LOG_LEVEL", "LOG_FORMAT", "TOKEN", "ALLOW_ANONYMOUS", "ALLOWED_HOSTS",
+            "LISTEN", "PUBLIC", "LOG_LEVEL", "LOG_FORMAT", "TOKEN", "ALLOW_ANONYMOUS", "ALLOWED_HOSTS",
             "ALLOWED_ORIGINS",
         ] {
             #expect(text.contains("WSBRIDGE_\(name)"))
@@ -62,7 +62,7 @@ import Testing
         ("serve --config a.yaml", "--config: not supported by this version"),
         ("serve --config=a", "--config: not supported"),
         ("serve --data-dir /d", "--data-dir: not supported by this version"),
-        ("demo --public p", "--public: not supported"),
+        ("demo --public", "--public: needs a value"),
         ("serve --token x", "set the environment variable WSBRIDGE_TOKEN"),
         ("demo --upstream ws://a", "--upstream: demo has an upstream of its own"),
         ("demo --listen 8080", "--listen: expected host:port, [v6]:port, :port or unix:PATH, not `8080`"),

@@ -89,7 +89,6 @@ import WebSocketProtocol
         ("ALLOWED_ORIGINS", "https://", "origins such as"),
         ("ALLOWED_ORIGINS", "https://*.a", "origins such as"),
         ("CONFIG", "a.yaml", "not supported by this version"), ("DATA_DIR", "/d", "not supported"),
-        ("PUBLIC", "p", "not supported"),
     ])
     func `that are wrong in the environment are a wrong configuration`(
         name: String,

@@ -8,7 +8,7 @@ import Testing
         #expect(response.fields.contains(HTTPField("Content-Type", "application/problem+json")))
         let expected =
             #"{"type":"urn:wsbridge:problem:invalid-parameter","title":"Invalid parameter","status":400,"#
-            + #""detail":"`a\"b`: no\nway"}"#
+            + #""detail":"`a\"b`: no\nway"}"# + "\n"
         #expect(response.text == expected)
     }
 

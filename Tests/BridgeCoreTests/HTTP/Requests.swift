@@ -33,10 +33,14 @@ func request(
 }
 
 /// A gate with few settings.
-func gate(_ change: (inout HTTPSettings) -> Void = { _ in }, ownNames: [String] = []) -> RequestGate {
+func gate(
+    files: PublicFiles = PublicFiles(),
+    _ change: (inout HTTPSettings) -> Void = { _ in },
+    ownNames: [String] = []
+) -> RequestGate {
     var settings = HTTPSettings()
     change(&settings)
-    return RequestGate(settings, ownNames: ownNames)
+    return RequestGate(settings, ownNames: ownNames, files: files)
 }
 
 extension Admission {

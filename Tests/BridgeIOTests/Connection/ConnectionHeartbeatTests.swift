@@ -57,10 +57,11 @@ import WebSocketProtocol
         peer.write([0x81, 6])
         var answered = 0
         scene.run {
-            guard peer.events.count > answered else { return !scene.log.texts.isEmpty }
-            answered += 1
-            peer.write([0x78])
-            return scene.upstream.peers.count > 1
+            if peer.events.count > answered {
+                answered += 1
+                peer.write([0x78])
+            }
+            return !scene.log.texts.isEmpty || scene.upstream.peers.count > 1
         }
         #expect(scene.log.texts == ["xxxxxx"])
         #expect(!scene.log.records.contains(.heartbeatLost))

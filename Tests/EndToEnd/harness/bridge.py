@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from .environment import BINARY, clean_environment
@@ -25,11 +26,17 @@ class Bridge:
         *arguments: str,
         environment: dict[str, str] | None = None,
         wrapper: Iterable[str] = (),
+        binary: Path = BINARY,
+        folder: Path | None = None,
     ):
-        """Start `wsbridge` with these arguments; `wrapper` is a command that runs it, such as strace."""
-        assert BINARY.exists(), f"{BINARY} is missing: build it, or set WSBRIDGE_BINARY"
+        """Start `wsbridge` with these arguments in `folder`.
+
+        `wrapper` is a command that runs it, such as strace.
+        """
+        assert binary.exists(), f"{binary} is missing: build it, or set WSBRIDGE_BINARY"
         self.process = subprocess.Popen(
-            [*wrapper, str(BINARY), *arguments],
+            [*wrapper, str(binary), *arguments],
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -50,12 +57,12 @@ class Bridge:
         upstream: str,
         *arguments: str,
         environment: dict[str, str] | None = None,
-        wrapper: Iterable[str] = (),
         listen: str = "127.0.0.1:0",
+        **options: Any,
     ) -> Bridge:
         """Start `wsbridge serve` on a free port with JSON logs, and wait until it listens."""
         flags = ["--upstream", upstream, "--listen", listen, "--log-format", "json"]
-        bridge = cls("serve", *flags, *arguments, environment=environment, wrapper=wrapper)
+        bridge = cls("serve", *flags, *arguments, environment=environment, **options)
         return bridge.listening()
 
     def listening(self) -> Bridge:

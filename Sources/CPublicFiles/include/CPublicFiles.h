@@ -1,0 +1,12 @@
+#pragma once
+#include <stddef.h>
+
+/// One of the files of `public/` as it was when this was compiled; it lives as long as the process.
+struct wsbridge_public_file {
+    const char *_Nonnull name;
+    const unsigned char *_Nonnull bytes;
+    size_t count;
+};
+
+/// The files by index, from 0; null behind the last one.
+const struct wsbridge_public_file *_Nullable wsbridge_public_file_at(size_t index);

@@ -1,0 +1,80 @@
+"""Debian's chromium, and pages of it that must not complain."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import expect as expect
+
+from .bridge import Bridge
+from .environment import ROOT
+from .patience import PATIENCE
+
+#: Where pictures of the page are left.
+REPORTS = ROOT / "reports"
+
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+@contextlib.contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Start chromium without a window."""
+    program = shutil.which("chromium")
+    assert program, "chromium is missing: install Debian's package of that name"
+    # Its sandbox refuses to work for root.
+    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A visit to a bridge's page, in a profile of its own."""
+
+    def __init__(self, browser: Browser, bridge: Bridge, **options: Any):
+        """Prepare a visit; options are Playwright's for a browser context."""
+        self.base = bridge.base
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.page: Page = self.context.new_page()
+        #: Whatever the browser complained about.
+        self.complaints: list[str] = []
+        #: Complaints that a test brings about on purpose, as regular expressions.
+        self.expected: list[str] = []
+        #: URLs asked for that are not the bridge's.
+        self.outside: list[str] = []
+        self.page.on("console", lambda message: self._hear(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self._see(request.url))
+
+    def open(self) -> Page:
+        self.page.goto(self.base + "/")
+        return self.page
+
+    def picture(self, name: str) -> None:
+        REPORTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=REPORTS / f"page-{name}.png")
+
+    def end(self) -> None:
+        """Close the page, about which nothing may have been wrong."""
+        self.context.close()
+        assert self.outside == []
+        unexpected = [
+            text for text in self.complaints if not any(re.search(known, text) for known in self.expected)
+        ]
+        assert unexpected == []
+
+    def _hear(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.complaints.append(text)
+
+    def _see(self, url: str) -> None:
+        if not url.startswith((self.base + "/", "data:", "blob:")):
+            self.outside.append(url)
