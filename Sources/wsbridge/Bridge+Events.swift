@@ -57,7 +57,7 @@ extension Bridge {
             let waiting = hub.wait(poll, for: patience) { [self] page in
                 held.give(json(request) { page.writeMembers(to: &$0, log: hub.log) })
             }
-            held.onHangUp = { [hub] in hub.answer(waiting) }
+            held.onLastCall = { [hub] in hub.answer(waiting) }
         }
     }
 

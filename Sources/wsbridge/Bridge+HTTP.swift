@@ -38,15 +38,31 @@ extension Bridge: HTTPHandler {
             return .response(try subscribers(of: name, request))
         case .poll(let name, let query):
             return try poll(name, query, request)
-        case .send(let name, let kind):
-            return .response(try send(try Message(kind, body: body), to: name, request))
+        case .readiness:
+            return .response(readiness(request))
+        case .send(let name, let order):
+            return try send(order, body: body, to: name, request)
+        case .outbox(let name):
+            return .response(try outbox(of: name, request))
+        case .dropOutbox(let name):
+            return .response(try dropOutbox(of: name, request))
+        case .message(let name, let id):
+            return .response(try message(id, of: name, request))
+        case .dropMessage(let name, let id):
+            return .response(try dropMessage(id, of: name, request))
         case .connect(let name):
-            try connection(name).upstream.connect()
-            return .response(try status(of: name, request))
+            return .response(try control(name, request) { $0.connect() })
         case .disconnect(let name):
             let order = try DisconnectRequest(body: body)
-            try connection(name).upstream.disconnect(code: order.code, reason: order.reason)
-            return .response(try status(of: name, request))
+            return .response(
+                try control(name, request) { $0.disconnect(code: order.code, reason: order.reason) }
+            )
+        case .reconnect(let name):
+            return .response(try control(name, request) { $0.reconnect() })
+        case .pause(let name):
+            return .response(try control(name, request) { $0.pause() })
+        case .resume(let name):
+            return .response(try control(name, request) { $0.resume() })
         }
     }
 
@@ -75,22 +91,14 @@ extension Bridge: HTTPHandler {
         }
     }
 
-    private func send(
-        _ message: Message,
-        to name: String,
-        _ request: AdmittedRequest
+    /// Has a connection do something, and answers with its status.
+    private func control(
+        _ name: String,
+        _ request: AdmittedRequest,
+        _ order: (ManagedConnection) -> Void
     ) throws(Problem) -> HTTPResponse {
-        guard shutdown == nil else { throw .bridgeStopping }
-        let upstream = try connection(name).upstream
-        do throws(OutboxError) {
-            let id = try upstream.send(message)
-            return json(request, status: 202) { json in
-                json.member("id", id.description)
-                json.member("state", "queued")
-            }
-        } catch {
-            throw Problem(error)
-        }
+        order(try connection(name).upstream)
+        return try status(of: name, request)
     }
 
     func json(

@@ -6,6 +6,9 @@ internal import WebSocketProtocol
 struct BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
+    let sender: Sender
+    /// It counts for whether the bridge is ready.
+    let isToBeUp: Bool
     private let hub: EventHub
 
     init(
@@ -40,6 +43,8 @@ struct BridgedConnection {
                 wallClock: { loop.wallTime }
             )
         )
+        sender = Sender(upstream, loop: loop)
+        isToBeUp = configuration.settings.connect == .always
     }
 
     /// Writes the members of the status object (`GET .../status`).

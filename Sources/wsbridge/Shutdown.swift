@@ -32,6 +32,7 @@ final class Shutdown {
     }
 
     private func endStreams() {
+        for connection in bridge.connections.values { connection.sender.stop() }
         bridge.hub.endAll()
         isEndingStreams = true
     }
@@ -40,7 +41,8 @@ final class Shutdown {
     ///
     /// Nearly always it is at once; a client that is slow to read may still take its last bytes.
     func turnEnded() {
-        if isEndingStreams, bridge.hub.subscriberCount == 0 { finish() }
+        let answersOwed = bridge.server?.heldAnswerCount ?? 0
+        if isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0 { finish() }
     }
 
     private func finish() {

@@ -4,7 +4,7 @@ import Demo
 import Testing
 import WebSocketProtocol
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `The upstream of the demo` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `The upstream of the demo` {
     @Test(arguments: [
         Message(.text, Array("héllo".utf8)), Message(.binary, [0, 255, 10]), Message(.text, []),
         Message(.binary, [UInt8](repeating: 7, count: 1 << 20)),
@@ -102,7 +102,7 @@ import WebSocketProtocol
     }
 }
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `A stranger to the demo's upstream` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `A stranger to the demo's upstream` {
     private let upgrade = """
         GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n

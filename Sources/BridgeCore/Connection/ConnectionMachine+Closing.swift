@@ -70,15 +70,26 @@ extension ConnectionMachine {
         recordClosed(outcome, by: closer, &step)
         switch next {
         case .retry:
-            if settings.reconnect.stopOnCloseCodes.contains(where: { $0.contains(outcome.code) }) {
+            if isFinal(outcome) {
                 state = .closed
             } else {
                 retry(&step, random: &random)
             }
         case .dial: dial(&step)
         case .stayClosed: state = .closed
+        case .pause:
+            // Only what the upstream says can be its last word.
+            if closer == .server, isFinal(outcome) {
+                state = .closed
+            } else {
+                pause(then: .dial, &step)
+            }
         case .stop: stop(&step)
         }
+    }
+
+    private func isFinal(_ outcome: Outcome) -> Bool {
+        settings.reconnect.stopOnCloseCodes.contains { $0.contains(outcome.code) }
     }
 
     func recordClosed(_ outcome: Outcome, by closer: Closer, _ step: inout Step) {

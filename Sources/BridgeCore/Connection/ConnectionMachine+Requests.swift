@@ -11,6 +11,10 @@ extension ConnectionMachine {
         case .closed, .failed:
             startOver()
             dial(&step)
+        case .paused:
+            startOver()
+            step.add(.record(.resumed))
+            dial(&step)
         case .waiting(let pause):
             step.add(.cancelTimer(pause.timer))
             dial(&step)
@@ -31,7 +35,7 @@ extension ConnectionMachine {
 
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {
         switch state {
-        case .idle, .failed:
+        case .idle, .failed, .paused:
             state = .closed
         case .connecting(let attempt):
             abandon(attempt, because: "disconnected by the user", &step)
@@ -53,7 +57,7 @@ extension ConnectionMachine {
 
     mutating func reconnectRequested(_ step: inout Step) {
         switch state {
-        case .idle, .closed, .failed, .waiting:
+        case .idle, .closed, .failed, .waiting, .paused:
             connectRequested(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "dialled anew by the user", &step)
@@ -78,7 +82,7 @@ extension ConnectionMachine {
 
     mutating func stopRequested(_ step: inout Step) {
         switch state {
-        case .idle, .closed, .failed:
+        case .idle, .closed, .failed, .paused:
             stop(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "the bridge is shutting down", &step)

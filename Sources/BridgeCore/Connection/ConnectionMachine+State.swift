@@ -1,18 +1,22 @@
 extension ConnectionMachine {
     /// Where the connection stands, with the data that is true just there.
     enum State: Sendable {
-        /// Not asked to connect yet. Becomes connecting (started, connect), closed (disconnect), stopped.
+        /// Not asked to connect yet. Becomes connecting (started, connect), paused, closed (disconnect), stopped.
         case idle
         /// One dial is under way. Becomes open, waiting or failed (it failed), closed (disconnect, or no
-        /// retries wanted), connecting with another socket (reconnect), stopped.
+        /// retries wanted), connecting with another socket (reconnect), paused, stopped.
         case connecting(Attempt)
         /// Messages flow. Becomes closing (a close frame either way), waiting, failed or closed (the socket
         /// ended), connecting (reconnect).
         case open(Session)
         /// A close frame was sent and the socket is about to end. Becomes whatever its `next` says.
         case closing(Farewell)
-        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), closed (disconnect), stopped.
+        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), paused, closed (disconnect),
+        /// stopped.
         case waiting(Pause)
+        /// Down for a while by the user's wish. Becomes connecting (resume, connect, reconnect), idle (resume), closed
+        /// (disconnect), stopped.
+        case paused(Afterwards)
         /// Down by the user's wish or a final close code. Becomes connecting (connect, reconnect), stopped.
         case closed
         /// Gave up. Becomes connecting (connect, reconnect), closed (disconnect), stopped.
@@ -56,6 +60,7 @@ extension ConnectionMachine {
             /// Dial at once: a user asked for it meanwhile.
             case dial
             case stayClosed
+            case pause
             case stop
         }
 
@@ -106,6 +111,13 @@ extension ConnectionMachine {
         }
     }
 
+    /// Where a pause leads to when it ends.
+    enum Afterwards: Sendable {
+        /// There was no wish to connect yet.
+        case idle
+        case dial
+    }
+
     struct Pause: Sendable {
         let timer: TimerID
         let until: Instant
@@ -115,7 +127,7 @@ extension ConnectionMachine {
 extension ConnectionMachine {
     /// The name of the state, as the status shows it.
     package enum Standing: String, Equatable, Sendable {
-        case idle, connecting, open, closing, waiting, closed, failed
+        case idle, connecting, open, closing, waiting, paused, closed, failed
     }
 
     package var standing: Standing {
@@ -125,6 +137,7 @@ extension ConnectionMachine {
         case .open: .open
         case .closing: .closing
         case .waiting: .waiting
+        case .paused: .paused
         case .closed, .stopped: .closed
         case .failed: .failed
         }
@@ -135,9 +148,10 @@ extension ConnectionMachine {
 
     /// What the outbox is to do with new messages.
     package var uplink: Outbox.Uplink {
-        switch state {
+        if settings.receiveOnly { return .receiveOnly }
+        return switch state {
         case .open: .ready
-        case .idle, .connecting, .waiting: .away
+        case .idle, .connecting, .waiting, .paused: .away
         case .closing(let farewell): farewell.next == .stayClosed || farewell.next == .stop ? .shut : .away
         case .closed, .failed, .stopped: .shut
         }
@@ -147,7 +161,7 @@ extension ConnectionMachine {
     package var pulse: Pulse? {
         switch state {
         case .open(let session): session.heartbeat.pulse
-        case .idle, .connecting, .closing, .waiting, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .closing, .waiting, .paused, .closed, .failed, .stopped: nil
         }
     }
 
@@ -155,7 +169,7 @@ extension ConnectionMachine {
     package var agreement: (subprotocol: String?, compression: Bool)? {
         switch state {
         case .open(let session): (session.subprotocol, session.compression)
-        case .idle, .connecting, .closing, .waiting, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .closing, .waiting, .paused, .closed, .failed, .stopped: nil
         }
     }
 
@@ -163,7 +177,7 @@ extension ConnectionMachine {
     package var nextAttemptAt: Instant? {
         switch state {
         case .waiting(let pause): pause.until
-        case .idle, .connecting, .open, .closing, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .open, .closing, .paused, .closed, .failed, .stopped: nil
         }
     }
 }

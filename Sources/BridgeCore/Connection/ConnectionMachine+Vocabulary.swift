@@ -27,6 +27,10 @@ extension ConnectionMachine {
         case disconnectRequested(code: UInt16, reason: String)
         /// A user wants a fresh socket, whatever the present one does.
         case reconnectRequested
+        /// A user wants no connection for a while; messages to send are still taken in.
+        case pauseRequested
+        /// A user wants things to go on as before the pause.
+        case resumeRequested
         /// The process is about to end.
         case stopRequested
         /// The attempt has got this far; the deadline's failure names the phase.

@@ -36,6 +36,8 @@ package struct ConnectionMachine: Sendable {
         case .disconnectRequested(let code, let reason):
             disconnectRequested(code: code, reason: reason, &step)
         case .reconnectRequested: reconnectRequested(&step)
+        case .pauseRequested: pauseRequested(&step)
+        case .resumeRequested: resumeRequested(&step)
         case .stopRequested: stopRequested(&step)
         case .dialReached(let socket, let phase): dialReached(socket, phase)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
@@ -60,7 +62,7 @@ package struct ConnectionMachine: Sendable {
             happened(event, in: session, &step, random: &random)
         case .closing(let farewell) where farewell.socket == socket:
             happened(event, during: farewell, &step, random: &random)
-        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.
         }
     }
@@ -84,7 +86,7 @@ package struct ConnectionMachine: Sendable {
             ended(farewell, &step, random: &random)
         case .waiting(let pause) where pause.timer == timer:
             dial(&step)
-        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
             break  // A timer that was cancelled while its report was under way.
         }
     }
@@ -100,7 +102,7 @@ package struct ConnectionMachine: Sendable {
             guard frame == .pong else { return }
             if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
             state = .closing(farewell)
-        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.
         }
     }

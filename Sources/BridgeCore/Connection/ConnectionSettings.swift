@@ -16,6 +16,8 @@ package struct ConnectionSettings: Equatable, Sendable {
     package var heartbeat = HeartbeatSettings()
     package var reconnect = ReconnectSettings()
     package var outbox = OutboxSettings()
+    /// No message is ever sent, only control frames.
+    package var receiveOnly = false
 
     package init() {}
 }

@@ -4,7 +4,7 @@ package enum Closer: String, Equatable, Sendable {
     case user
     /// A close frame or a drop by the peer.
     case server
-    /// The bridge itself: lost heartbeat, bad frame, shutdown.
+    /// The bridge itself: lost heartbeat, bad frame, pause, shutdown.
     case bridge
 }
 
@@ -22,6 +22,8 @@ package enum Lifecycle: Equatable, Sendable {
     case heartbeatLost
     case reconnecting(attempt: Int, delay: Duration)
     case gaveUp(attempts: Int)
+    case paused
+    case resumed
     case messageExpired(id: String)
     case messageDropped(id: String)
 
@@ -37,6 +39,8 @@ package enum Lifecycle: Equatable, Sendable {
         case .heartbeatLost: "heartbeat-lost"
         case .reconnecting: "reconnecting"
         case .gaveUp: "gave-up"
+        case .paused: "paused"
+        case .resumed: "resumed"
         case .messageExpired: "message-expired"
         case .messageDropped: "message-dropped"
         }

@@ -39,11 +39,14 @@ struct Authenticator: Sendable {
 }
 
 extension Authenticator.Finding {
-    /// Who may do what needs `scope`.
+    /// Who may do what needs `scope`; nil: everyone may, and a right token is known all the same.
     ///
     /// Throws `unauthorized` (401) or `forbidden` (403).
     func caller(for scope: AccessScope?) throws(Problem) -> Caller {
-        guard let scope else { return .anonymous }
+        guard let scope else {
+            if case .recognised(let token) = self { return .token(token) }
+            return .anonymous
+        }
         switch self {
         case .open:
             return .anonymous

@@ -15,10 +15,10 @@ struct ContentType: Equatable, Sendable {
         subtype = parts.count > 1 ? String(parts[1]) : ""
     }
 
-    /// The kind of message that a body of this type is.
+    /// What a body of this type is.
     ///
-    /// Throws `unsupported-media-type` (415) for what is not one message.
-    var messageKind: Message.Kind {
+    /// Throws `unsupported-media-type` (415) for what is no message.
+    var form: SendRequest.Form {
         get throws(Problem) {
             switch (type, subtype) {
             case ("multipart", "form-data"):
@@ -27,14 +27,11 @@ struct ContentType: Equatable, Sendable {
                     "a form is not a message: send the bytes themselves, with curl --data-binary instead of -F"
                 )
             case ("application", "x-ndjson"):
-                throw Problem(
-                    .unsupportedMediaType,
-                    "several messages in one body are not supported: send one request a message"
-                )
+                .lines
             case ("application", "octet-stream"), ("image", _), ("audio", _), ("video", _):
-                .binary
+                .message(.binary)
             default:
-                .text
+                .message(.text)
             }
         }
     }

@@ -4,6 +4,7 @@ package struct Endpoint: Equatable, Sendable {
     package enum Resource: CaseIterable, Sendable {
         case file
         case health
+        case readiness
         case connectionList
         case connection
         case messages
@@ -11,13 +12,20 @@ package struct Endpoint: Equatable, Sendable {
         case mergedEvents
         case subscribers
         case status
+        case outbox
+        case outboxMessage
         case connect
         case disconnect
+        case reconnect
+        case pause
+        case resume
     }
 
     package var resource: Resource
     /// The connection that the path names; nil in a short form, and where no connection is meant.
     package var connection: String?
+    /// The message of the outbox that the path names.
+    package var message: String?
 
     /// Reads a decoded path: the canonical form below `/v1/connections`, a short one, or that of a file.
     ///
@@ -26,6 +34,8 @@ package struct Endpoint: Equatable, Sendable {
     package init(path: [String], files: PublicFiles) throws(Problem) {
         if path == ["healthz"] {
             self.init(resource: .health)
+        } else if path == ["readyz"] {
+            self.init(resource: .readiness)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
         } else if path == ["v1", "events"] {
@@ -36,6 +46,10 @@ package struct Endpoint: Equatable, Sendable {
             let resource = Resource(ofConnection: path[3])
         {
             self.init(resource: resource, connection: path[2])
+        } else if path.count == 5, path.starts(with: ["v1", "connections"]), path[3] == "outbox" {
+            self.init(resource: .outboxMessage, connection: path[2], message: path[4])
+        } else if path.count == 2, path[0] == "outbox" {
+            self.init(resource: .outboxMessage, message: path[1])
         } else if path.count == 1, let resource = Resource(ofConnection: path[0]) {
             self.init(resource: resource)
         } else if files[path] != nil {
@@ -45,9 +59,10 @@ package struct Endpoint: Equatable, Sendable {
         }
     }
 
-    private init(resource: Resource, connection: String? = nil) {
+    private init(resource: Resource, connection: String? = nil, message: String? = nil) {
         self.resource = resource
         self.connection = connection
+        self.message = message
     }
 }
 
@@ -59,8 +74,12 @@ extension Endpoint.Resource {
         case "events": self = .events
         case "subscribers": self = .subscribers
         case "status": self = .status
+        case "outbox": self = .outbox
         case "connect": self = .connect
         case "disconnect": self = .disconnect
+        case "reconnect": self = .reconnect
+        case "pause": self = .pause
+        case "resume": self = .resume
         default: return nil
         }
     }
@@ -71,10 +90,11 @@ extension Endpoint.Resource {
     /// Where GET answers, HEAD does too.
     private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
-        case .file, .health: [("GET", nil)]
+        case .file, .health, .readiness: [("GET", nil)]
         case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
         case .messages: [("GET", .read), ("POST", .send)]
-        case .connect, .disconnect: [("POST", .admin)]
+        case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
+        case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", .admin)]
         }
     }
 

@@ -1,17 +1,7 @@
 package import WebSocketProtocol
 
 extension Message {
-    /// The kind of message that a request announces, known before its body.
-    ///
-    /// Throws `unsupported-media-type` (415), which no `type` parameter overrides.
-    static func kind(_ query: MessageQuery, _ head: RequestHead) throws(Problem) -> Kind {
-        let announced = try head.value(of: "content-type").map(ContentType.init)?.messageKind
-        let kind = query.kind ?? announced ?? .text
-        if kind == .text { try TextCoding.check(head) }
-        return kind
-    }
-
-    /// The message that is a request's body.
+    /// The message that is a request's body, or a line of one.
     ///
     /// Throws `invalid-utf8` (400) if it is to be text and is not.
     package init(_ kind: Kind, body: [UInt8]) throws(Problem) {

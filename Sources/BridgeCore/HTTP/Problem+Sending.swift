@@ -14,9 +14,31 @@ extension Problem {
             self = .messageTooLarge(limit: limit)
         case .offline:
             self = .upstreamUnavailable("the connection is not ready", retryAfter: Problem.retryDelay)
+        case .tooMany(let limit):
+            self = Problem(
+                .messageTooLarge,
+                "the outbox holds at most \(limit) messages, and this body has more"
+            )
+        case .receiveOnly:
+            self = Problem(.receiveOnly, "the connection is configured as `receiveOnly`")
         case .closed:
             self = .connectionClosed("the connection is closed; POST .../connect opens it again")
         }
+    }
+
+    /// A message will never be sent.
+    static func lost(_ id: MessageID, _ state: MessageState) -> Problem {
+        state == .expired
+            ? Problem(.messageExpired, "the message `\(id)` waited for longer than `outbox.maxAge`")
+            : Problem(.messageDropped, "the message `\(id)` was taken out of the outbox before it was sent")
+    }
+
+    /// The key came before, with another body.
+    package static var idempotencyMismatch: Problem {
+        Problem(
+            .idempotencyMismatch,
+            "this Idempotency-Key came before with another body; a new message needs a new key"
+        )
     }
 
     /// The bridge takes no more work.

@@ -13,9 +13,13 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case ambiguousConnection = "ambiguous-connection"
     case methodNotAllowed = "method-not-allowed"
     case connectionClosed = "connection-closed"
+    case receiveOnly = "receive-only"
+    case messageExpired = "message-expired"
+    case messageDropped = "message-dropped"
     case messageTooLarge = "message-too-large"
     case unsupportedMediaType = "unsupported-media-type"
     case misdirectedHost = "misdirected-host"
+    case idempotencyMismatch = "idempotency-mismatch"
     case internalError = "internal-error"
     case upstreamUnavailable = "upstream-unavailable"
     case outboxFull = "outbox-full"
@@ -42,9 +46,13 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .ambiguousConnection: (404, "Several connections")
         case .methodNotAllowed: (405, "Method not allowed")
         case .connectionClosed: (409, "Connection closed")
+        case .receiveOnly: (409, "Connection is for receiving only")
+        case .messageExpired: (409, "Message expired")
+        case .messageDropped: (409, "Message dropped")
         case .messageTooLarge: (413, "Message too large")
         case .unsupportedMediaType: (415, "Unsupported media type")
         case .misdirectedHost: (421, "Host not served here")
+        case .idempotencyMismatch: (422, "Key used for another message")
         case .internalError: (500, "Internal error")
         case .upstreamUnavailable: (503, "Upstream unavailable")
         case .outboxFull: (503, "Outbox full")

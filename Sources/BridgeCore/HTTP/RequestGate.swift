@@ -87,7 +87,7 @@ package struct RequestGate: Sendable {
         _ origin: OriginGuard.Finding,
         _ fields: [HTTPField]
     ) throws(Problem) -> HTTPResponse {
-        let everything = "GET, HEAD, POST, OPTIONS"
+        let everything = "GET, HEAD, POST, DELETE, OPTIONS"
         if OriginGuard.isPreflight(head) {
             let allow = (try? Endpoint(path: target.path, files: files))?.resource.allow ?? everything
             return HTTPResponse(status: 204, fields: fields + origin.preflightFields(allow: allow))

@@ -1,10 +1,10 @@
-package import WebSocketProtocol
-
 /// What a request asks for, in full: which work is to be done, on which connection, with which parameters.
 package enum Route: Equatable, Sendable {
     /// A file that `PublicFiles` has at this path.
     case file(path: [String])
     case health
+    /// Whether the connections that are to be up are; show those that the caller covers.
+    case readiness
     /// The connections; show only those that the caller covers.
     case connectionList
     case status(connection: String)
@@ -13,11 +13,20 @@ package enum Route: Equatable, Sendable {
     case mergedEvents(connections: [String], EventsQuery)
     case subscribers(connection: String)
     case poll(connection: String, PollQuery)
-    /// The body is one message of this kind: `Message(kind, body:)`.
-    case send(connection: String, kind: Message.Kind)
+    /// The body is for `SendRequest.messages(in:)`.
+    case send(connection: String, SendRequest)
+    /// What waits to be sent.
+    case outbox(connection: String)
+    case dropOutbox(connection: String)
+    /// What became of one message; `message` may be anything.
+    case message(connection: String, message: String)
+    case dropMessage(connection: String, message: String)
     case connect(connection: String)
     /// The body, once it is there, is for `DisconnectRequest`.
     case disconnect(connection: String)
+    case reconnect(connection: String)
+    case pause(connection: String)
+    case resume(connection: String)
 }
 
 extension Route {
@@ -37,11 +46,14 @@ extension Route {
                 try Route.connection(endpoint.connection, for: caller, among: connections)
             }
         }
+        let drops = head.method == "DELETE"
         switch endpoint.resource {
         case .file:
             self = .file(path: target.path)
         case .health:
             self = .health
+        case .readiness:
+            self = .readiness
         case .connectionList:
             self = .connectionList
         case .connection, .status:
@@ -52,6 +64,20 @@ extension Route {
             self = .disconnect(connection: try name)
         case .subscribers:
             self = .subscribers(connection: try name)
+        case .reconnect:
+            self = .reconnect(connection: try name)
+        case .pause:
+            self = .pause(connection: try name)
+        case .resume:
+            self = .resume(connection: try name)
+        case .outbox:
+            self = drops ? .dropOutbox(connection: try name) : .outbox(connection: try name)
+        case .outboxMessage:
+            let message = endpoint.message ?? ""
+            self =
+                drops
+                ? .dropMessage(connection: try name, message: message)
+                : .message(connection: try name, message: message)
         case .events:
             self = .events(connection: try name, try EventsQuery(target.query, head))
             return
@@ -64,7 +90,7 @@ extension Route {
             self = .poll(connection: try name, try PollQuery(target.query))
             return
         case .messages:
-            self = .send(connection: try name, kind: try Message.kind(MessageQuery(target.query), head))
+            self = .send(connection: try name, try SendRequest(target.query, head))
             return
         }
         _ = try QueryParameters(target.query, known: [])

@@ -13,11 +13,14 @@ package struct Outbox: Sendable {
         case away
         /// None is to come unless a user asks for it.
         case shut
+        /// They never flow.
+        case receiveOnly
     }
 
-    /// A message that the outbox took.
+    /// Messages that the outbox took.
     package struct Receipt: Equatable, Sendable {
-        package var id: MessageID
+        /// In order; their numbers follow one another.
+        package var ids: [MessageID]
         /// Those that were dropped to make room for it, oldest first.
         package var dropped: [MessageID] = []
     }
@@ -28,7 +31,7 @@ package struct Outbox: Sendable {
         package var message: Message
     }
 
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         let number: UInt64
         let message: Message
         let queuedAt: Instant
@@ -41,12 +44,12 @@ package struct Outbox: Sendable {
     /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
     private static let refusalLimit = 2
 
-    private let settings: OutboxSettings
+    let settings: OutboxSettings
     private let epoch: String
-    private var queued = Queue<Entry>()
-    private var inFlight = Queue<Entry>()
+    var queued = Queue<Entry>()
+    private(set) var inFlight = Queue<Entry>()
     private var lastNumber: UInt64 = 0
-    private var queuedBytes = 0
+    var queuedBytes = 0
     private var inFlightBytes = 0
 
     /// Starts empty; `epoch` must differ from that of any earlier process and be safe in a URL.
@@ -55,14 +58,14 @@ package struct Outbox: Sendable {
         self.epoch = epoch
     }
 
-    private var messages: Int { queued.count + inFlight.count }
-    private var bytes: Int { queuedBytes + inFlightBytes }
+    var messages: Int { queued.count + inFlight.count }
+    var bytes: Int { queuedBytes + inFlightBytes }
 
-    /// Takes a message in behind all others.
+    /// Takes messages in behind all others, in order: all or none.
     ///
-    /// With `mayWait` false it is refused unless the connection is ready.
+    /// With `mayWait` false they are refused unless the connection is ready.
     package mutating func append(
-        _ message: Message,
+        _ messages: [Message],
         uplink: Uplink,
         mayWait: Bool = true,
         now: Instant
@@ -71,30 +74,37 @@ package struct Outbox: Sendable {
         case .ready: break
         case .away: if !mayWait || settings.whenOffline == .reject { throw .offline }
         case .shut: throw .closed
+        case .receiveOnly: throw .receiveOnly
         }
-        let size = message.bytes.count
+        let size = messages.reduce(0) { $0 + $1.bytes.count }
         guard size <= settings.maxBytes else { throw .tooLarge(limit: settings.maxBytes) }
-        let dropped = try makeRoom(for: size)
-        lastNumber += 1
-        queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
+        guard messages.count <= settings.maxMessages else { throw .tooMany(limit: settings.maxMessages) }
+        var receipt = Receipt(ids: [], dropped: try makeRoom(for: messages.count, size: size))
+        receipt.ids.reserveCapacity(messages.count)
+        for message in messages {
+            lastNumber += 1
+            queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
+            receipt.ids.append(id(lastNumber))
+        }
         queuedBytes += size
-        return Receipt(id: id(lastNumber), dropped: dropped)
+        return receipt
     }
 
-    private mutating func makeRoom(for size: Int) throws(OutboxError) -> [MessageID] {
-        if fits(size, messages: messages, bytes: bytes) { return [] }
+    private mutating func makeRoom(for count: Int, size: Int) throws(OutboxError) -> [MessageID] {
+        guard count > 0 else { return [] }
+        if fits(count, size, beside: messages, bytes: bytes) { return [] }
         guard settings.overflow == .dropOldest else { throw .full }
         // Looked at first, so that nothing is dropped in vain: what is in flight cannot be.
-        guard fits(size, messages: inFlight.count, bytes: inFlightBytes) else { throw .full }
+        guard fits(count, size, beside: inFlight.count, bytes: inFlightBytes) else { throw .full }
         var dropped: [MessageID] = []
-        while !fits(size, messages: messages, bytes: bytes), let oldest = popQueued() {
+        while !fits(count, size, beside: messages, bytes: bytes), let oldest = popQueued() {
             dropped.append(id(oldest.number))
         }
         return dropped
     }
 
-    private func fits(_ size: Int, messages: Int, bytes: Int) -> Bool {
-        messages < settings.maxMessages && bytes <= settings.maxBytes - size
+    private func fits(_ count: Int, _ size: Int, beside messages: Int, bytes: Int) -> Bool {
+        messages <= settings.maxMessages - count && bytes <= settings.maxBytes - size
     }
 
     /// Hands out the next message to write, which must go out before any that is handed out later.
@@ -163,34 +173,7 @@ package struct Outbox: Sendable {
         return entry
     }
 
-    private func id(_ number: UInt64) -> MessageID {
+    func id(_ number: UInt64) -> MessageID {
         MessageID(epoch: epoch, number: number)
-    }
-}
-
-extension Outbox {
-    /// How full the outbox is, for the status.
-    package struct Load: Equatable, Sendable {
-        package var messages: Int
-        package var bytes: Int
-        package var maxMessages: Int
-        package var oldestAge: Duration?
-
-        package init(messages: Int, bytes: Int, maxMessages: Int, oldestAge: Duration?) {
-            self.messages = messages
-            self.bytes = bytes
-            self.maxMessages = maxMessages
-            self.oldestAge = oldestAge
-        }
-    }
-
-    package func load(now: Instant) -> Load {
-        let oldest = inFlight.first ?? queued.first
-        return Load(
-            messages: messages,
-            bytes: bytes,
-            maxMessages: settings.maxMessages,
-            oldestAge: oldest.map { now - $0.queuedAt }
-        )
     }
 }

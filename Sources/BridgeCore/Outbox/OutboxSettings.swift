@@ -31,8 +31,12 @@ package enum OutboxError: Error, Equatable, Sendable {
     case full
     /// The message alone is larger than all that the outbox may hold.
     case tooLarge(limit: Int)
+    /// These are more messages than the outbox may hold.
+    case tooMany(limit: Int)
     /// The connection is not ready, and the message was not to wait.
     case offline
     /// The connection is down for good until a user connects it.
     case closed
+    /// Nothing is ever sent on the connection.
+    case receiveOnly
 }

@@ -64,6 +64,22 @@ struct Queue<Element> {
         return slots[index]
     }
 
+    /// All of them, first to last.
+    var elements: [Element] {
+        (0..<count).compactMap { slots[place($0)] }
+    }
+
+    /// Takes out the first element for which `isMeant` holds; takes as long as there are elements.
+    mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
+        var rest = Queue()
+        var found: Element?
+        for element in elements {
+            if found == nil, isMeant(element) { found = element } else { rest.append(element) }
+        }
+        if found != nil { self = rest }
+        return found
+    }
+
     private func place(_ offset: Int) -> Int {
         (head + offset) & (slots.count - 1)
     }

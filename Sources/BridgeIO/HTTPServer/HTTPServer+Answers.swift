@@ -17,9 +17,9 @@ extension HTTPServer {
             let descriptor = unsafe wsbridge_connection_descriptor(connection)
             switch answer {
             case .response(let response):
-                deadlines.start(.answer, descriptor: descriptor)
                 return unsafe queue(response, on: connection)
             case .later(let begin):
+                deadlines.cancel(descriptor: descriptor)
                 let held = unsafe HeldAnswer(on: connection, of: self)
                 exchange.hold(held)
                 heldAnswers[ObjectIdentifier(held)] = held
@@ -47,6 +47,7 @@ extension HTTPServer {
     }
 
     private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+        unsafe deadlines.start(.answer, descriptor: wsbridge_connection_descriptor(connection))
         let content = unsafe response.body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
                 bytes.count,

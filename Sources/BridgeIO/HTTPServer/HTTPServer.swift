@@ -144,11 +144,11 @@ internal import Glibc
     /// Ends every connection and the daemon; idempotent.
     ///
     /// All streams must have ended and the daemon must have run since: it cannot be stopped with connections
-    /// that are suspended. Answers that are still owed are given up.
+    /// that are suspended. Answers that are still owed are asked for once more, and then given up.
     package func stop() {
         guard let daemon = unsafe daemon else { return }
-        for held in heldAnswers.values { held.abandon() }
         stopAccepting()
+        for held in heldAnswers.values { held.endWait() }
         run()
         poll = nil
         timeout = nil

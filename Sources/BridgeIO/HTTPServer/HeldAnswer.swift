@@ -4,8 +4,7 @@ internal import CMicroHTTPD
 /// The answer to one request, which its owner gives later, once.
 ///
 /// Until then the connection is suspended in libmicrohttpd: nothing is read from it, so requests that follow wait
-/// in the kernel, and no deadline of the server's applies. The owner sees to it that an answer comes in time. One
-/// that is still owed when the server stops is never sent: its connection is closed.
+/// in the kernel, and no deadline of the server's applies: the owner sees to it that an answer comes in time.
 @safe package final class HeldAnswer {
     private enum Progress {
         /// The request may be answered without having to wait. Becomes answered or suspended.
@@ -20,9 +19,11 @@ internal import CMicroHTTPD
         case over
     }
 
-    /// The client closed its sending side. It may be gone, or wait for the answer all the same, so the owner gives
-    /// the best one it has, now; an owner that gives none has the connection closed.
-    package var onHangUp: () -> Void = {}
+    /// There is no more time: the client closed its sending side, or the server stops.
+    ///
+    /// A client may wait for its answer after that all the same, so the owner gives the best one it has, now; an
+    /// owner that gives none has the connection closed.
+    package var onLastCall: () -> Void = {}
 
     private let connection: OpaquePointer
     private let server: HTTPServer
@@ -44,7 +45,7 @@ internal import CMicroHTTPD
         case .answered, .abandoned, .over:
             break
         }
-        onHangUp = {}
+        onLastCall = {}
     }
 
     // MARK: For the server
@@ -59,6 +60,10 @@ internal import CMicroHTTPD
     /// The daemon wants the answer, in the call in which the request was complete or in one after a resumption.
     func demand() -> Ruling {
         switch progress {
+        case .fresh where server.isStopping:
+            onLastCall()
+            // A daemon that stops must have no suspended connection.
+            return answer.map(Ruling.send) ?? .close
         case .fresh:
             suspend()
             return .wait
@@ -71,11 +76,15 @@ internal import CMicroHTTPD
         }
     }
 
-    /// Gives up: closes the connection if it still waits.
-    func abandon() {
+    /// Asks for the answer one last time, and closes the connection if there is none.
+    func endWait() {
         guard case .suspended(let watch) = progress else { return }
+        // The end of a stream does not pass: it would be reported again in every turn.
+        watch.stop()
+        onLastCall()
+        guard case .suspended = progress else { return }
         progress = .abandoned
-        onHangUp = {}
+        onLastCall = {}
         // Without a timeout the daemon does not reap it while an older connection stays open.
         unsafe wsbridge_set_timeout(connection, 1)
         resume(watch)
@@ -85,24 +94,20 @@ internal import CMicroHTTPD
     func finish() {
         if case .suspended(let watch) = progress { watch.stop() }
         progress = .over
-        onHangUp = {}
+        onLastCall = {}
+    }
+
+    private var answer: HTTPResponse? {
+        if case .answered(let response) = progress { response } else { nil }
     }
 
     private func suspend() {
         unsafe MHD_suspend_connection(connection)
         let descriptor = unsafe wsbridge_connection_descriptor(connection)
         // A suspended connection does not notice that its client left.
-        let watch = FilePoll(loop: server.loop, descriptor: descriptor) { [unowned self] _ in hungUp() }
+        let watch = FilePoll(loop: server.loop, descriptor: descriptor) { [unowned self] _ in endWait() }
         watch.watch(for: .hangUp)
         progress = .suspended(watch)
-    }
-
-    private func hungUp() {
-        guard case .suspended(let watch) = progress else { return }
-        // The end of a stream does not pass: it would be reported again in every turn.
-        watch.stop()
-        onHangUp()
-        abandon()
     }
 
     private func resume(_ watch: FilePoll) {

@@ -7,21 +7,46 @@ extension ManagedConnection {
     /// Enough to keep a fast line busy, little enough that a ping or a close frame is not far behind.
     private static let unwrittenLimit = 256 * 1024
 
-    /// Takes a message into the outbox, to be written in its turn.
+    /// Takes messages into the outbox, all or none, to be written in their turn.
     ///
-    /// With `mayWait` false it is refused while the connection is not ready.
-    package func send(_ message: Message, mayWait: Bool = true) throws(OutboxError) -> MessageID {
+    /// With `mayWait` false they are refused while the connection is not ready. Returns their ids in order, whose
+    /// numbers follow one another.
+    package func send(_ messages: [Message], mayWait: Bool = true) throws(OutboxError) -> [MessageID] {
         expire()
         let receipt = try outbox.append(
-            message,
+            messages,
             uplink: machine.uplink,
             mayWait: mayWait,
             now: surroundings.loop.now
         )
-        for id in receipt.dropped { lose(id, .messageDropped(id: id.description)) }
+        let time = surroundings.wallClock()
+        for id in receipt.ids { journal.queued(id.number, at: time) }
+        for id in receipt.dropped { lose(id, as: .dropped) }
         if machine.isReady { fill() }
         watchAge()
-        return receipt.id
+        return receipt.ids
+    }
+
+    /// What became of a message; nil if there never was one, or it ended too long ago.
+    package func message(_ id: MessageID) -> MessageJournal.Entry? {
+        id.epoch == surroundings.epoch ? journal[id.number] : nil
+    }
+
+    /// What waits to be sent or is being sent, in order.
+    package var waiting: [Outbox.Content] { outbox.content }
+
+    /// Takes a message out of the outbox unless it is being sent or was; returns whether that was so.
+    package func dropMessage(_ id: MessageID) -> Bool {
+        guard outbox.drop(id) else { return false }
+        lose(id, as: .dropped)
+        return true
+    }
+
+    /// Takes all messages out of the outbox that are not being sent; returns how many.
+    package func dropMessages() -> Int {
+        let dropped = outbox.dropAll()
+        for id in dropped { lose(id, as: .dropped) }
+        return dropped.count
     }
 
     /// Hands messages to the socket while it holds less than `limit`.
@@ -43,7 +68,7 @@ extension ManagedConnection {
                 guard let bytes = outbox.written(id), let message else { continue }
                 tally.sent(bytes: bytes)
                 surroundings.sink.sent(message)
-                onSent(id)
+                end(id, as: .sent(at: surroundings.wallClock()))
             case .control(let frame):
                 // What came before the ping was written is no answer to it.
                 if frame == .ping { noteProgress() }
@@ -54,21 +79,23 @@ extension ManagedConnection {
     }
 
     func returnInFlight(closeCode: UInt16?) {
-        if let refused = outbox.connectionLost(closeCode: closeCode) {
-            lose(refused, .messageDropped(id: refused.description))
-        }
+        if let refused = outbox.connectionLost(closeCode: closeCode) { lose(refused, as: .dropped) }
         watchAge()
     }
 
-    private func lose(_ id: MessageID, _ event: Lifecycle) {
-        record(event)
-        onLost(id)
+    private func lose(_ id: MessageID, as state: MessageState) {
+        let name = id.description
+        record(state == .expired ? .messageExpired(id: name) : .messageDropped(id: name))
+        end(id, as: state)
+    }
+
+    private func end(_ id: MessageID, as state: MessageState) {
+        journal.ended(id.number, as: state)
+        onEnd(id, state)
     }
 
     private func expire() {
-        for id in outbox.expire(now: surroundings.loop.now) {
-            lose(id, .messageExpired(id: id.description))
-        }
+        for id in outbox.expire(now: surroundings.loop.now) { lose(id, as: .expired) }
     }
 
     /// Sees to it that messages expire in time even if nothing else happens.

@@ -33,15 +33,14 @@ package final class ManagedConnection {
     }
 
     package let name: String
-    /// The kernel took this message.
-    package var onSent: (MessageID) -> Void = { _ in }
-    /// This message was dropped or has expired; the record says which.
-    package var onLost: (MessageID) -> Void = { _ in }
+    /// This message was sent, dropped, or has expired; the last two are on record already.
+    package var onEnd: (MessageID, MessageState) -> Void = { _, _ in }
 
     let surroundings: Surroundings
     let target: UpstreamTarget
     var machine: ConnectionMachine
     var outbox: Outbox
+    var journal = MessageJournal()
     var tally: ConnectionTally
     var line: Line?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
@@ -86,6 +85,12 @@ package final class ManagedConnection {
 
     /// Drops the socket, if there is one, and dials now.
     package func reconnect() { tell(.reconnectRequested) }
+
+    /// Closes the connection for a while, in which the outbox fills; idempotent.
+    package func pause() { tell(.pauseRequested) }
+
+    /// Ends the pause; idempotent.
+    package func resume() { tell(.resumeRequested) }
 
     /// Writes what the upstream takes, closes it with 1001 and ends; `onFinished` is called once, perhaps at once.
     package func stop(onFinished: @escaping () -> Void) {

@@ -51,10 +51,12 @@ import WebSocketTestSupport
 
         private var request: ConnectionMachine.Event {
             mutating get {
-                switch Int.random(in: 0..<5, using: &dice) {
+                switch Int.random(in: 0..<8, using: &dice) {
                 case 0: .started
                 case 1, 2: .connectRequested
                 case 3: .disconnectRequested(code: 1000, reason: "")
+                case 4, 5: .pauseRequested
+                case 6: .resumeRequested
                 default: .reconnectRequested
                 }
             }
@@ -162,8 +164,8 @@ import WebSocketTestSupport
             before: ConnectionMachine.Standing,
             _ world: ConnectionWorld
         ) throws {
-            let isRequest = event == .connectRequested || event == .reconnectRequested
-            if isRequest, before == .closed || before == .failed { mayStartOver = true }
+            let isRequest = [.connectRequested, .reconnectRequested, .resumeRequested].contains(event)
+            if isRequest, [.closed, .failed, .paused].contains(before) { mayStartOver = true }
             for action in actions {
                 switch action {
                 case .ready: readySince = world.now
@@ -197,6 +199,6 @@ import WebSocketTestSupport
             for _ in 0..<200 { try walker.step() }
             seen.formUnion(walker.seen)
         }
-        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .closed, .failed])
+        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed])
     }
 }

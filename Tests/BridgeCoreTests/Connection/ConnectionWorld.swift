@@ -196,7 +196,7 @@ extension ConnectionWorld {
             isOpenOnRecord = false
         case .ready, .heartbeatMissed, .heartbeatLost:
             guard isOpenOnRecord else { throw Impossible.action(action, "not open") }
-        case .reconnecting, .gaveUp, .messageExpired, .messageDropped:
+        case .reconnecting, .gaveUp, .paused, .resumed, .messageExpired, .messageDropped:
             guard !isOpenOnRecord, !isAttempting else { throw Impossible.action(action, "not down") }
         }
     }
@@ -211,7 +211,7 @@ extension ConnectionWorld {
             guard socket == nil, timers.count == 1 else { throw Impossible.state(standing, "no deadline") }
         case .open:
             guard socket?.stage == .open, isReady else { throw Impossible.state(standing, "not open") }
-        case .idle, .closed, .failed:
+        case .idle, .paused, .closed, .failed:
             guard socket == nil, timers.isEmpty else { throw Impossible.state(standing, "something is left") }
         }
         guard isReady == machine.isReady else { throw Impossible.state(standing, "ready, or is it not?") }

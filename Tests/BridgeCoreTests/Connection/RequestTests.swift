@@ -20,6 +20,7 @@ import Testing
             try world.socket(.plainlyOpened)
             try world.socket(.closeFrame(code: 1000, reason: "bye"))
         case .waiting: try world.socket(.refused)
+        case .paused: try world.tell(.pauseRequested)
         case .closed: try world.tell(.disconnectRequested(code: 1000, reason: ""))
         case .failed:
             try world.socket(.refused)
@@ -30,7 +31,7 @@ import Testing
         return world
     }
 
-    @Test(arguments: [Standing.idle, .waiting, .closed, .failed])
+    @Test(arguments: [Standing.idle, .waiting, .paused, .closed, .failed])
     func `connect dials at once`(from standing: Standing) throws {
         var world = try world(standing)
         let actions = try world.tell(.connectRequested)
@@ -62,7 +63,7 @@ import Testing
         #expect(world.machine.attempt == 1)
     }
 
-    @Test(arguments: [Standing.idle, .connecting, .waiting, .closed, .failed])
+    @Test(arguments: [Standing.idle, .connecting, .waiting, .paused, .closed, .failed])
     func `disconnect leaves the connection closed at once`(from standing: Standing) throws {
         var world = try world(standing)
         try world.tell(.disconnectRequested(code: 1000, reason: ""))
@@ -128,7 +129,7 @@ import Testing
         #expect(again.isEmpty)
     }
 
-    @Test(arguments: [Standing.idle, .connecting, .open, .closing, .waiting, .closed, .failed])
+    @Test(arguments: [Standing.idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed])
     func `reconnect dials a new socket at once`(from standing: Standing) throws {
         var world = try world(standing)
         let old = world.socket?.id
@@ -152,7 +153,7 @@ import Testing
         #expect(actions.records.first == .closed(code: 1000, reason: "bye", clean: true, by: .server))
     }
 
-    @Test(arguments: [Standing.idle, .connecting, .waiting, .closed, .failed])
+    @Test(arguments: [Standing.idle, .connecting, .waiting, .paused, .closed, .failed])
     func `stop ends at once where nothing is open`(in standing: Standing) throws {
         var world = try world(standing)
         let actions = try world.tell(.stopRequested)
@@ -209,6 +210,7 @@ import Testing
     @Test(
         arguments: [
             (.idle, .away), (.connecting, .away), (.open, .ready), (.closing, .away), (.waiting, .away),
+            (.paused, .away),
             (.closed, .shut), (.failed, .shut),
         ] as [(Standing, Outbox.Uplink)]
     )

@@ -92,17 +92,17 @@ import WebSocketProtocol
         (["Content-Type: imagex/png"], .text),
     ])
     func `are text or binary by their type`(fields: [String], kind: Message.Kind) {
-        #expect(admit(fields).route == .send(connection: "default", kind: kind))
+        #expect(admit(fields).route == .send(connection: "default", SendRequest(.message(kind))))
     }
 
     @Test(arguments: [
         ("?type=binary", "text/plain", "binary"), ("?type=text", "application/octet-stream", "text"),
         ("?type=binary", "multipart/form-data; boundary=x", "415 unsupported-media-type"),
         ("", "multipart/form-data; boundary=x", "415 unsupported-media-type"),
-        ("", "application/x-ndjson", "415 unsupported-media-type"),
-        ("?type=text", "Application/X-NDJSON", "415 unsupported-media-type"),
+        ("", "application/x-ndjson", "lines"), ("?type=text", "Application/X-NDJSON;charset=utf-8", "lines"),
+        ("?type=binary", "application/x-ndjson", "400 invalid-parameter"),
     ])
-    func `are what the parameter says unless they are not one message`(
+    func `are what the parameter says unless they cannot be`(
         query: String,
         type: String,
         expected: String
@@ -110,10 +110,14 @@ import WebSocketProtocol
         let head = request("POST /messages\(query)", "Content-Type: \(type)")
         let admission = gate().admit(head, connections: ["default"])
         let outcome =
-            switch admission.route {
-            case .send(_, .text): "text"
-            case .send(_, .binary): "binary"
-            default: admission.summary
+            if case .send(_, let order) = admission.route {
+                switch order.form {
+                case .message(.text): "text"
+                case .message(.binary): "binary"
+                case .lines: "lines"
+                }
+            } else {
+                admission.summary
             }
         #expect(outcome == expected)
     }

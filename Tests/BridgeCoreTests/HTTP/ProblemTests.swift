@@ -91,7 +91,7 @@ import Testing
                 client: input.number(below: 2) == 0 ? .unix : .ip("192.0.2.1")
             )
             guard case .serve(let admitted) = gate.admit(head, connections: ["default"]) else { continue }
-            let isOpen = admitted.route == .health
+            let isOpen = admitted.route == .health || admitted.route == .readiness
             #expect(isOpen || admitted.caller != .anonymous)
         }
     }

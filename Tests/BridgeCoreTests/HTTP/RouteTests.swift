@@ -9,6 +9,15 @@ import WebSocketProtocol
 
     @Test(arguments: [
         ("GET /healthz", Route.health),
+        ("GET /readyz", .readiness),
+        ("GET /outbox", .outbox(connection: "default")),
+        ("DELETE /v1/connections/a/outbox", .dropOutbox(connection: "a")),
+        ("GET /outbox/e-m1", .message(connection: "default", message: "e-m1")),
+        ("GET /v1/connections/a/outbox/%C3%A9", .message(connection: "a", message: "é")),
+        ("DELETE /v1/connections/a/outbox/e-m1", .dropMessage(connection: "a", message: "e-m1")),
+        ("POST /reconnect", .reconnect(connection: "default")),
+        ("POST /v1/connections/a/pause", .pause(connection: "a")),
+        ("POST /resume", .resume(connection: "default")),
         ("GET /v1/connections", .connectionList),
         ("GET /v1/connections/a", .status(connection: "a")),
         ("GET /v1/connections/a/status", .status(connection: "a")),
@@ -22,8 +31,11 @@ import WebSocketProtocol
         ("POST /v1/connections/a/connect", .connect(connection: "a")),
         ("POST /disconnect", .disconnect(connection: "default")),
         ("POST /v1/connections/default/disconnect", .disconnect(connection: "default")),
-        ("POST /messages", .send(connection: "default", kind: .text)),
-        ("POST /v1/connections/a/messages?type=binary", .send(connection: "a", kind: .binary)),
+        ("POST /messages", .send(connection: "default", SendRequest(.message(.text)))),
+        (
+            "POST /v1/connections/a/messages?type=binary",
+            .send(connection: "a", SendRequest(.message(.binary)))
+        ),
     ])
     func `lead to the work that was asked for`(line: String, route: Route) {
         #expect(admit(line, ["a", "default"]).route == route)
@@ -50,7 +62,8 @@ import WebSocketProtocol
         "GET /v1/connections/b/status", "POST /v1/connections/b/messages",
         "GET /v1/connections/default/nothing",
         "GET /v1/connections/default/status/", "GET /status/", "GET //status", "GET /Status",
-        "GET /healthz/x",
+        "GET /healthz/x", "GET /readyz/", "GET /status/x", "GET /outbox/a/b",
+        "GET /v1/connections/default/outbox/a/b", "GET /v1/connections/b/outbox",
         "DELETE /nothing", "OPTIONS /nothing", "GET /v1/connections/a%2Fb",
         "GET /v1/connections/default%2Fstatus",
     ])
@@ -63,6 +76,9 @@ import WebSocketProtocol
         ("PUT /v1/connections/default", "GET, HEAD, OPTIONS"), ("POST /events", "GET, HEAD, OPTIONS"),
         ("POST /status", "GET, HEAD, OPTIONS"), ("PUT /messages", "GET, HEAD, POST, OPTIONS"),
         ("POST /subscribers", "GET, HEAD, OPTIONS"), ("POST /v1/events", "GET, HEAD, OPTIONS"),
+        ("POST /outbox", "GET, HEAD, DELETE, OPTIONS"), ("PUT /outbox/x", "GET, HEAD, DELETE, OPTIONS"),
+        ("POST /readyz", "GET, HEAD, OPTIONS"), ("GET /pause", "POST, OPTIONS"),
+        ("DELETE /messages", "GET, HEAD, POST, OPTIONS"),
         ("GET /connect", "POST, OPTIONS"), ("GET /disconnect", "POST, OPTIONS"),
         ("get /status", "GET, HEAD, OPTIONS"),
         ("PROPFIND /v1/connections/nobody/status", "GET, HEAD, OPTIONS"),
@@ -77,7 +93,7 @@ import WebSocketProtocol
     @Test(arguments: [
         ("OPTIONS /messages", "GET, HEAD, POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
         ("OPTIONS /v1/connections/nobody/status", "GET, HEAD, OPTIONS"),
-        ("OPTIONS *", "GET, HEAD, POST, OPTIONS"),
+        ("OPTIONS *", "GET, HEAD, POST, DELETE, OPTIONS"),
     ])
     func `answer OPTIONS with their methods`(line: String, allow: String) {
         let admission = admit(line)

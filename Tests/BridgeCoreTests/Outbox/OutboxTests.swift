@@ -18,7 +18,7 @@ import WebSocketProtocol
     /// Queues these texts at the start of time.
     private func fill(_ outbox: inout Outbox, _ texts: String...) throws {
         for text in texts {
-            _ = try outbox.append(message(text), uplink: .away, now: Self.start)
+            _ = try outbox.append([message(text)], uplink: .away, now: Self.start)
         }
     }
 
@@ -44,10 +44,10 @@ import WebSocketProtocol
 
     @Test func `each message has an id of its own that names the epoch`() throws {
         var outbox = outbox()
-        let first = try outbox.append(message("a"), uplink: .ready, now: Self.start)
-        let second = try outbox.append(message("a"), uplink: .ready, now: Self.start)
-        #expect(first.id != second.id)
-        #expect(first.id.epoch == "e1")
+        let first = try outbox.append([message("a")], uplink: .ready, now: Self.start)
+        let second = try outbox.append([message("a")], uplink: .ready, now: Self.start)
+        #expect(first.ids != second.ids)
+        #expect(first.ids.map(\.epoch) == ["e1"])
     }
 
     @Test func `what was in flight goes back in front, in order`() throws {
@@ -112,7 +112,7 @@ import WebSocketProtocol
             $0.maxBytes = 4
         }
         try fill(&outbox, "a", "b", "cd")
-        let receipt = try outbox.append(message("ef"), uplink: .away, now: Self.start)
+        let receipt = try outbox.append([message("ef")], uplink: .away, now: Self.start)
         #expect(receipt.dropped.map(\.number) == [1, 2])
         #expect(drain(&outbox) == ["cd", "ef"])
     }
@@ -134,7 +134,7 @@ import WebSocketProtocol
         isTaken: Bool
     ) throws {
         var outbox = outbox()
-        let receipt = try? outbox.append(message("a"), uplink: uplink, mayWait: false, now: Self.start)
+        let receipt = try? outbox.append([message("a")], uplink: uplink, mayWait: false, now: Self.start)
         #expect((receipt != nil) == isTaken)
     }
 
@@ -146,8 +146,75 @@ import WebSocketProtocol
     @Test func `a connection that is down for good takes nothing`() throws {
         var outbox = outbox()
         #expect(throws: OutboxError.closed) {
-            try outbox.append(message("a"), uplink: .shut, now: Self.start)
+            try outbox.append([message("a")], uplink: .shut, now: Self.start)
         }
+    }
+
+    @Test func `several messages are taken all or none`() throws {
+        var outbox = outbox { $0.maxMessages = 3 }
+        try fill(&outbox, "a")
+        let several = ["b", "c", "d"].map { message($0) }
+        #expect(throws: OutboxError.full) { try outbox.append(several, uplink: .away, now: Self.start) }
+        let receipt = try outbox.append(Array(several.dropLast()), uplink: .away, now: Self.start)
+        #expect(receipt.ids.map(\.number) == [2, 3])
+        #expect(drain(&outbox) == ["a", "b", "c"])
+    }
+
+    @Test func `more than the outbox may ever hold is not told to come again`() throws {
+        var outbox = outbox {
+            $0.maxMessages = 2
+            $0.maxBytes = 4
+        }
+        let three = ["", "", ""].map { message($0) }
+        #expect(throws: OutboxError.tooMany(limit: 2)) {
+            try outbox.append(three, uplink: .away, now: Self.start)
+        }
+        let long = ["abc", "de"].map { message($0) }
+        #expect(throws: OutboxError.tooLarge(limit: 4)) {
+            try outbox.append(long, uplink: .away, now: Self.start)
+        }
+    }
+
+    @Test func `no messages are taken at no cost`() throws {
+        var outbox = outbox { $0.maxMessages = 1 }
+        try fill(&outbox, "a")
+        let receipt = try outbox.append([], uplink: .away, now: Self.start)
+        #expect(receipt.ids.isEmpty)
+        #expect(receipt.dropped.isEmpty)
+    }
+
+    @Test func `a connection for receiving takes nothing`() throws {
+        var outbox = outbox()
+        #expect(throws: OutboxError.receiveOnly) {
+            try outbox.append([message("a")], uplink: .receiveOnly, now: Self.start)
+        }
+    }
+
+    @Test func `what is queued can be dropped, what is in flight stays`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "bb", "ccc", "d")
+        let first = try handOut(&outbox)
+        let inFlight = outbox.drop(first.id)
+        let queued = outbox.drop(MessageID(epoch: "e1", number: 3))
+        let again = outbox.drop(MessageID(epoch: "e1", number: 3))
+        let foreign = outbox.drop(MessageID(epoch: "e0", number: 2))
+        #expect([inFlight, queued, again, foreign] == [false, true, false, false])
+        #expect(outbox.load(now: Self.start).bytes == 4)
+        let rest = outbox.dropAll()
+        #expect(rest.map(\.number) == [2, 4])
+        #expect(outbox.load(now: Self.start).bytes == 1)
+        let written = outbox.written(first.id)
+        #expect(written == 1)
+    }
+
+    @Test func `the content is listed in the order in which it goes out`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a", "bb")
+        _ = outbox.next()
+        _ = try outbox.append([Message(.binary, [1, 2, 3])], uplink: .away, now: Self.start)
+        #expect(outbox.content.map(\.id.number) == [1, 2, 3])
+        #expect(outbox.content.map(\.bytes) == [1, 2, 3])
+        #expect(outbox.content.map(\.kind) == [.text, .text, .binary])
     }
 
     @Test func `a message that is refused as too big again and again is dropped`() throws {
@@ -178,7 +245,7 @@ import WebSocketProtocol
         var outbox = outbox { $0.maxAge = .seconds(10) }
         try fill(&outbox, "a", "b")
         let later = Self.start + .seconds(5)
-        _ = try outbox.append(message("c"), uplink: .away, now: later)
+        _ = try outbox.append([message("c")], uplink: .away, now: later)
         #expect(outbox.nextExpiry == Self.start + .seconds(10))
         let early = outbox.expire(now: Self.start + .milliseconds(9999))
         let due = outbox.expire(now: Self.start + .seconds(10))

@@ -20,21 +20,35 @@ import WebSocketTestSupport
 
         var bytes: Int { (queued + inFlight).reduce(0) { $0 + $1.size } }
 
-        func fits(_ size: Int, dropping count: Int) -> Bool {
+        func fits(_ sizes: [Int], dropping count: Int) -> Bool {
             let rest = inFlight + queued.dropFirst(count)
-            let bytes = rest.reduce(size) { $0 + $1.size }
-            return rest.count < settings.maxMessages && bytes <= settings.maxBytes
+            let bytes = rest.reduce(sizes.reduce(0, +)) { $0 + $1.size }
+            return rest.count + sizes.count <= settings.maxMessages && bytes <= settings.maxBytes
         }
 
-        /// The numbers that are dropped for it; nil if it is refused.
-        mutating func append(_ size: Int, now: Instant) -> [UInt64]? {
+        /// The numbers that are dropped for them; nil if they are refused, all of them.
+        mutating func append(_ sizes: [Int], now: Instant) -> [UInt64]? {
             let most = settings.overflow == .dropOldest ? queued.count : 0
-            guard let count = (0...most).first(where: { fits(size, dropping: $0) }) else { return nil }
+            guard let count = (0...most).first(where: { fits(sizes, dropping: $0) }) else { return nil }
             let dropped = queued.prefix(count).map(\.number)
             queued.removeFirst(count)
-            last += 1
-            queued.append(Entry(number: last, size: size, queuedAt: now))
+            for size in sizes {
+                last += 1
+                queued.append(Entry(number: last, size: size, queuedAt: now))
+            }
             return dropped
+        }
+
+        mutating func drop(_ number: UInt64) -> Bool {
+            guard let index = queued.firstIndex(where: { $0.number == number }) else { return false }
+            queued.remove(at: index)
+            return true
+        }
+
+        mutating func dropAll() -> [UInt64] {
+            let numbers = queued.map(\.number)
+            queued = []
+            return numbers
         }
 
         mutating func next() -> UInt64? {
@@ -80,13 +94,15 @@ import WebSocketTestSupport
         var now = Instant(nanoseconds: 0)
         for _ in 0..<500 {
             now += .milliseconds(Int.random(in: 0...2000, using: &dice))
-            switch Int.random(in: 0..<12, using: &dice) {
+            switch Int.random(in: 0..<14, using: &dice) {
             case 0...4:
-                let size = Int.random(in: 0...12, using: &dice)
-                let bytes = [UInt8](repeating: 1, count: size)
-                let receipt = try? outbox.append(Message(.binary, bytes), uplink: .away, now: now)
-                #expect(receipt?.dropped.map(\.number) == model.append(size, now: now))
-                if receipt != nil { #expect(receipt?.id.number == model.last) }
+                let count = Int.random(in: 0..<3, using: &dice) == 0 ? Int.random(in: 0...5, using: &dice) : 1
+                let sizes = (0..<count).map { _ in Int.random(in: 0...12, using: &dice) }
+                let messages = sizes.map { Message(.binary, [UInt8](repeating: 1, count: $0)) }
+                let first = model.last + 1
+                let receipt = try? outbox.append(messages, uplink: .away, now: now)
+                #expect(receipt?.dropped.map(\.number) == model.append(sizes, now: now))
+                if let receipt { #expect(receipt.ids.map(\.number) == Array(first..<first + UInt64(count))) }
             case 5...7:
                 let expected = model.next()
                 #expect(outbox.next()?.id.number == expected)
@@ -98,12 +114,23 @@ import WebSocketTestSupport
             case 10:
                 let code: UInt16 = Bool.random(using: &dice) ? 1009 : 1006
                 #expect(outbox.connectionLost(closeCode: code)?.number == model.lose(code))
+            case 11:
+                let number = UInt64.random(in: 0...model.last + 1, using: &dice)
+                #expect(outbox.drop(MessageID(epoch: "e", number: number)) == model.drop(number))
+                let foreign = MessageID(epoch: "f", number: model.queued.first?.number ?? 0)
+                #expect(outbox.drop(foreign) == false)
+            case 12:
+                guard Int.random(in: 0..<5, using: &dice) == 0 else { continue }
+                let dropped = outbox.dropAll()
+                #expect(dropped.map(\.number) == model.dropAll())
             default:
                 #expect(outbox.expire(now: now).map(\.number) == model.expire(now: now))
             }
             let load = outbox.load(now: now)
             #expect(load.messages == model.queued.count + model.inFlight.count)
             #expect(load.bytes == model.bytes)
+            let content = (model.inFlight + model.queued).map { [Int(clamping: $0.number), $0.size] }
+            #expect(outbox.content.map { [Int(clamping: $0.id.number), $0.bytes] } == content)
             #expect(load.oldestAge == (model.inFlight + model.queued).first.map { now - $0.queuedAt })
         }
     }

@@ -51,8 +51,9 @@ import WebSocketProtocol
                 wallClock: { WallTime(millisecondsSince1970: 0) }
             )
         )
-        connection.onSent = { [weak self] in self?.sent.append($0) }
-        connection.onLost = { [weak self] in self?.lost.append($0) }
+        connection.onEnd = { [weak self] id, state in
+            if state.sentAt == nil { self?.lost.append(id) } else { self?.sent.append(id) }
+        }
     }
 
     /// A scene whose connection is ready.
@@ -81,7 +82,7 @@ import WebSocketProtocol
 
     @discardableResult
     func send(_ text: String) throws -> MessageID {
-        try connection.send(Message(.text, Array(text.utf8)))
+        try unwrap(connection.send([Message(.text, Array(text.utf8))]).first)
     }
 
     func peer(_ index: Int) throws -> UpstreamDouble.Peer {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeIO
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `HTTP server` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `HTTP server` {
     @Test(arguments: [
         ListenAddress.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0), .tcp(host: nil, port: 0),
         .unix(path: "/tmp/wsbridge-test-\(getpid()).sock"),

@@ -101,7 +101,7 @@ import Testing
         service.run { service.held.count == 51 }
         for client in clients { client.leave() }
         service.run { service.server?.heldAnswerCount == 0 && openDescriptors() <= before }
-        #expect(service.hangUps == 50)
+        #expect(service.lastCalls == 50)
         service.held[1].give(answer(200))
         older.send(HoldingService.post("still there"))
         service.run { service.bodies.last == "still there" }
@@ -116,7 +116,7 @@ import Testing
         client.finish()
         service.run { client.hasEnded }
         #expect(client.text.hasSuffix("as far as I know"))
-        #expect(service.hangUps == 1)
+        #expect(service.lastCalls == 1)
         service.run { service.server?.heldAnswerCount == 0 }
         service.stop()
     }
@@ -128,8 +128,35 @@ import Testing
         service.stop()
         service.run { clients.allSatisfy { $0.hasEnded } }
         #expect(clients.allSatisfy { $0.received.isEmpty })
-        #expect(service.hangUps == 0)
+        #expect(service.lastCalls == 10)
         service.held[0].give(answer(200))
+    }
+
+    @Test func `may be a last word when the server stops`() throws {
+        let service = try HoldingService()
+        service.lastWord = answer(503, "stopping")
+        let more = HoldingService.post("more")
+        let clients = (0..<10).map { service.client(HoldingService.post("\($0)"), more) }
+        service.run { service.held.count == 10 }
+        service.stop()
+        service.run { clients.allSatisfy { $0.hasEnded } }
+        #expect(clients.allSatisfy { $0.text.hasSuffix("stopping") })
+    }
+
+    @Test(arguments: [nil, "stopping"])
+    func `is not waited for once the server is stopping`(word: String?) throws {
+        let service = try HoldingService()
+        let client = service.client("")
+        service.lastWord = word.map { answer(503, $0) }
+        client.send(HoldingService.post("early"))
+        service.run { service.held.count == 1 }
+        service.held[0].give(answer(200, "early."))
+        service.run { client.text.hasSuffix("early.") }
+        service.server?.stopAccepting()
+        client.send(HoldingService.post("late"))
+        service.run { service.held.count == 2 && (client.hasEnded || client.text.hasSuffix("stopping")) }
+        #expect(client.text.hasSuffix(word ?? "early."))
+        service.stop()
     }
 
     @Test func `that is given just before the server stops is sent`() throws {

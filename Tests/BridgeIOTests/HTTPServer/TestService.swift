@@ -83,7 +83,7 @@ import WebSocketProtocol
                 json.object { page.writeMembers(to: &$0, log: hub.log) }
                 held.give(HTTPResponse(status: 200, json: json))
             }
-            held.onHangUp = { [hub] in hub.answer(waiting) }
+            held.onLastCall = { [hub] in hub.answer(waiting) }
         }
     }
 

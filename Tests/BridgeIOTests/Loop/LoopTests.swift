@@ -2,7 +2,7 @@ import BridgeCore
 import BridgeIO
 import Testing
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Event loop` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Event loop` {
     private let loop = Loop()
 
     @Test func `timers fire in the order of their delays, never early, and a cancelled one never`() {

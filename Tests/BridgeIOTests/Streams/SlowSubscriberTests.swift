@@ -20,7 +20,7 @@ import WebSocketProtocol
     func end() {}
 }
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Slow subscriber` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Slow subscriber` {
     private let loop = Loop()
 
     private func pair() -> (ours: Int32, theirs: Int32) {

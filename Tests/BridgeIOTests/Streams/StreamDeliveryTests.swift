@@ -15,7 +15,7 @@ private let versions = ["1.1", "1.0"]
     client.data.compactMap { Int($0.prefix { $0 != " " }) }
 }
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Stream delivery` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Stream delivery` {
     @Test(arguments: versions) func `a stream has the head of one, and the retry hint first`(version: String)
         throws
     {

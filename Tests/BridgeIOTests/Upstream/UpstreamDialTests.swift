@@ -5,7 +5,7 @@ import WebSocketProtocol
 import WebSocketTestSupport
 
 /// How an upstream socket comes to be open, or to fail in the right phase.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Dialling an upstream` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Dialling an upstream` {
     private let loop = Loop()
 
     private func answered(_ answer: String) throws -> SocketRun {

@@ -5,7 +5,7 @@ import WebSocketProtocol
 import WebSocketTestSupport
 
 /// Messages, pressure and ends of an open upstream socket, over loopback.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Upstream socket` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Upstream socket` {
     private let loop = Loop()
     private static let hello = Message(.text, Array("hello".utf8))
 

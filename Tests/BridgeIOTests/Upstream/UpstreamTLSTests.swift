@@ -4,7 +4,7 @@ import Testing
 import WebSocketProtocol
 
 /// `wss://` against a real TLS server with certificates of its own.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `TLS to upstreams` {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `TLS to upstreams` {
     private let loop = Loop()
     private let certificates: TestCertificates
 

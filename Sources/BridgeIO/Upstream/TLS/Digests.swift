@@ -4,12 +4,20 @@ internal import WebSocketProtocol
 /// The hashes and encodings that the handshake needs, by OpenSSL.
 package nonisolated enum Digests {
     package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](capacity: 20) { output in
-            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+        unsafe digest(bytes, count: 20, EVP_sha1())
+    }
+
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        unsafe digest(bytes, count: 32, EVP_sha256())
+    }
+
+    private static func digest(_ bytes: [UInt8], count: Int, _ algorithm: OpaquePointer?) -> [UInt8] {
+        [UInt8](capacity: count) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, written in
                 var size: CUnsignedInt = 0
-                let status = unsafe EVP_Digest(bytes, bytes.count, buffer.baseAddress, &size, EVP_sha1(), nil)
-                precondition(status == 1 && size == 20, "OpenSSL has no SHA-1")
-                count = 20
+                let status = unsafe EVP_Digest(bytes, bytes.count, buffer.baseAddress, &size, algorithm, nil)
+                precondition(status == 1 && size == count, "OpenSSL lacks a digest")
+                written = count
             }
         }
     }

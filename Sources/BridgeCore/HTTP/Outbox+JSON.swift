@@ -1,0 +1,21 @@
+internal import WebSocketProtocol
+
+extension MessageJournal.Entry {
+    /// Writes the members of `GET .../outbox/{id}`.
+    package func writeMembers(of id: MessageID, to json: inout JSONWriter) {
+        json.member("id", id.description)
+        json.member("state", state.name)
+        json.member("queuedAt", queuedAt.text)
+        json.member("sentAt", state.sentAt?.text)
+    }
+}
+
+extension Outbox.Content {
+    /// Writes the members of an element of `GET .../outbox`.
+    package func writeMembers(queuedAt: WallTime?, to json: inout JSONWriter) {
+        json.member("id", id.description)
+        json.member("type", kind == .text ? "text" : "binary")
+        json.member("bytes", bytes)
+        json.member("queuedAt", queuedAt?.text)
+    }
+}

@@ -1,0 +1,118 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import WebSocketProtocol
+
+/// Takes messages from HTTP into the outbox of one connection, and answers those who wait until they were sent.
+final class Sender {
+    private let upstream: ManagedConnection
+    private let loop: Loop
+    private var keys = IdempotencyLedger()
+    /// What is waited for, by the number of each of its messages.
+    private var waits: [UInt64: SendWait] = [:]
+    private var waitsByKey: [String: SendWait] = [:]
+
+    init(_ upstream: ManagedConnection, loop: Loop) {
+        self.upstream = upstream
+        self.loop = loop
+        upstream.onEnd = { [unowned self] id, state in ended(id, as: state) }
+    }
+
+    /// Sends what `body` is, or recognises it as a repeat; `fields` are added to the answer.
+    ///
+    /// Throws what `SendRequest.messages(in:)` does, the problems of an outbox, and `idempotency-mismatch` (422).
+    func send(_ order: SendRequest, body: [UInt8], fields: [HTTPField]) throws(Problem) -> HTTPAnswer {
+        let messages = try order.messages(in: body)
+        guard let key = order.idempotencyKey else {
+            return answer(try accept(messages, order), order, fields)
+        }
+        let fingerprint = Digests.sha256(order.form.mark + body)
+        switch keys.find(key, fingerprint: fingerprint, now: loop.now) {
+        case .mismatch:
+            throw .idempotencyMismatch
+        case .answered(let first):
+            return .response(first.adding(Sender.replayed + fields))
+        case .underWay:
+            guard let wait = waitsByKey[key] else { throw .internalError }
+            return .later { [unowned self] in join(wait, $0, Sender.replayed + fields) }
+        case .new:
+            let ids = try accept(messages, order)
+            keys.accepted(key, fingerprint: fingerprint, now: loop.now)
+            return answer(ids, order, fields)
+        }
+    }
+
+    /// Answers everyone who waits: what was not sent by now never will be.
+    func stop() {
+        while let wait = waits.values.first {
+            remove(wait)
+            wait.finish(HTTPResponse(.bridgeStopping))
+        }
+    }
+
+    private static let replayed = [HTTPField("Idempotency-Replayed", "true")]
+
+    private func accept(_ messages: [Message], _ order: SendRequest) throws(Problem) -> [MessageID] {
+        do throws(OutboxError) {
+            return try upstream.send(messages, mayWait: order.mayQueue)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func answer(_ ids: [MessageID], _ order: SendRequest, _ fields: [HTTPField]) -> HTTPAnswer {
+        var consignment = Consignment(ids)
+        for id in ids {
+            if let state = upstream.message(id)?.state { consignment.ended(id, as: state) }
+        }
+        let isList = order.form == .lines
+        guard let limit = order.wait, consignment.verdict == .open else {
+            let answer = consignment.answer(isList: isList)
+            if let key = order.idempotencyKey { keys.answered(key, with: answer) }
+            return .response(answer.adding(fields))
+        }
+        let wait = SendWait(consignment, isList: isList, key: order.idempotencyKey)
+        for id in ids { waits[id.number] = wait }
+        if let key = wait.key { waitsByKey[key] = wait }
+        wait.deadline = loop.startTimer(after: limit) { [unowned self] in settle(wait) }
+        return .later { [unowned self] in join(wait, $0, fields) }
+    }
+
+    private func join(_ wait: SendWait, _ held: HeldAnswer, _ fields: [HTTPField]) {
+        wait.join(held, fields: fields) { [unowned self] in
+            // With a key the first answer is still to be found out, for the repeat that may come.
+            if wait.isDeserted, wait.key == nil { remove(wait) }
+        }
+    }
+
+    private func ended(_ id: MessageID, as state: MessageState) {
+        guard let wait = waits.removeValue(forKey: id.number) else { return }
+        wait.consignment.ended(id, as: state)
+        if wait.consignment.verdict != .open { settle(wait) }
+    }
+
+    /// Everyone who waits gets what is known by now, which is the first answer for good.
+    private func settle(_ wait: SendWait) {
+        let answer = wait.consignment.answer(isList: wait.isList)
+        if let key = wait.key, waitsByKey[key] === wait { keys.answered(key, with: answer) }
+        remove(wait)
+        wait.finish(answer)
+    }
+
+    private func remove(_ wait: SendWait) {
+        wait.deadline = nil
+        for item in wait.consignment.items { waits[item.id.number] = nil }
+        // Another one has the key if it was forgotten meanwhile for newer keys and came again.
+        if let key = wait.key, waitsByKey[key] === wait { waitsByKey[key] = nil }
+    }
+}
+
+extension SendRequest.Form {
+    /// What tells apart bodies that are equal but are other messages.
+    fileprivate var mark: [UInt8] {
+        switch self {
+        case .message(.text): [0]
+        case .message(.binary): [1]
+        case .lines: [2]
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import BridgeCore
+import Testing
+
+@Suite struct `Idempotency ledger` {
+    private let start = Instant(nanoseconds: 0)
+
+    private func answer(_ size: Int = 1) -> HTTPResponse {
+        var response = HTTPResponse(status: 202)
+        response.body = [UInt8](repeating: 0, count: size)
+        return response
+    }
+
+    @Test func `gives the first answer to a repeat`() {
+        var ledger = IdempotencyLedger()
+        #expect(ledger.find("k", fingerprint: [1], now: start) == .new)
+        ledger.accepted("k", fingerprint: [1], now: start)
+        #expect(ledger.find("k", fingerprint: [1], now: start) == .underWay)
+        ledger.answered("k", with: answer())
+        ledger.answered("k", with: answer(2))
+        #expect(ledger.find("k", fingerprint: [1], now: start) == .answered(answer()))
+    }
+
+    @Test func `tells other messages from the first`() {
+        var ledger = IdempotencyLedger()
+        ledger.accepted("k", fingerprint: [1], now: start)
+        #expect(ledger.find("k", fingerprint: [2], now: start) == .mismatch)
+        ledger.answered("k", with: answer())
+        #expect(ledger.find("k", fingerprint: [2], now: start) == .mismatch)
+        #expect(ledger.find("K", fingerprint: [2], now: start) == .new)
+    }
+
+    @Test func `forgets nothing for a day, and everything after it`() {
+        var ledger = IdempotencyLedger()
+        ledger.accepted("a", fingerprint: [1], now: start)
+        ledger.accepted("b", fingerprint: [1], now: start + .seconds(1))
+        let day = start + .seconds(86_400)
+        #expect(ledger.find("a", fingerprint: [1], now: day + .nanoseconds(-1)) == .underWay)
+        #expect(ledger.find("a", fingerprint: [1], now: day) == .new)
+        #expect(ledger.find("b", fingerprint: [1], now: day) == .underWay)
+    }
+
+    @Test func `takes a key that was accepted as it was first`() {
+        var ledger = IdempotencyLedger()
+        ledger.accepted("k", fingerprint: [1], now: start)
+        ledger.accepted("k", fingerprint: [2], now: start)
+        #expect(ledger.find("k", fingerprint: [1], now: start) == .underWay)
+    }
+
+    @Test func `holds so many keys, the newest`() {
+        var ledger = IdempotencyLedger(maxKeys: 3)
+        for number in 1...5 { ledger.accepted("\(number)", fingerprint: [1], now: start) }
+        let known = (1...5).filter { ledger.find("\($0)", fingerprint: [1], now: start) == .underWay }
+        #expect(known == [3, 4, 5])
+        ledger.answered("1", with: answer())
+        #expect(ledger.find("1", fingerprint: [1], now: start) == .new)
+    }
+
+    @Test func `holds so many bytes of answers, the newest`() {
+        var ledger = IdempotencyLedger(maxBytes: 250)
+        for number in 1...3 {
+            ledger.accepted("\(number)", fingerprint: [1], now: start)
+            ledger.answered("\(number)", with: answer(100))
+        }
+        #expect(ledger.find("1", fingerprint: [1], now: start) == .new)
+        #expect(ledger.find("2", fingerprint: [1], now: start) == .answered(answer(100)))
+        #expect(ledger.find("3", fingerprint: [1], now: start) == .answered(answer(100)))
+    }
+
+    @Test func `holds 10,000 keys of single messages`() {
+        var ledger = IdempotencyLedger()
+        for number in 0...10_000 {
+            ledger.accepted("\(number)", fingerprint: [UInt8](repeating: 1, count: 32), now: start)
+            ledger.answered("\(number)", with: answer(200))
+        }
+        let fingerprint = [UInt8](repeating: 1, count: 32)
+        #expect(ledger.find("0", fingerprint: fingerprint, now: start) == .new)
+        #expect(ledger.find("1", fingerprint: fingerprint, now: start) == .answered(answer(200)))
+    }
+}

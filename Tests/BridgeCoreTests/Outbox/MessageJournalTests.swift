@@ -1,0 +1,50 @@
+import BridgeCore
+import Testing
+
+@Suite struct `Message journal` {
+    private let time = WallTime(millisecondsSince1970: 1000)
+    private let later = WallTime(millisecondsSince1970: 2000)
+
+    @Test(arguments: [MessageState.expired, .dropped, .sent(at: WallTime(millisecondsSince1970: 2000))])
+    func `knows when a message was queued and how it ended`(end: MessageState) {
+        var journal = MessageJournal()
+        journal.queued(7, at: time)
+        #expect(journal[7]?.state == .queued)
+        journal.ended(7, as: end)
+        #expect(journal[7]?.state == end)
+        #expect(journal[7]?.queuedAt == time)
+    }
+
+    @Test func `keeps the first end of a message`() {
+        var journal = MessageJournal()
+        journal.queued(1, at: time)
+        journal.ended(1, as: .expired)
+        journal.ended(1, as: .sent(at: later))
+        #expect(journal[1]?.state == .expired)
+    }
+
+    @Test func `knows nothing of a message that was never queued`() {
+        var journal = MessageJournal()
+        journal.ended(1, as: .dropped)
+        #expect(journal[1] == nil)
+    }
+
+    @Test func `forgets the oldest ends, and never what is queued`() {
+        var journal = MessageJournal(limit: 3)
+        for number in 1...10 as ClosedRange<UInt64> { journal.queued(number, at: time) }
+        for number in [5, 4, 3, 2] as [UInt64] { journal.ended(number, as: .dropped) }
+        #expect(journal[5] == nil)
+        #expect([4, 3, 2].allSatisfy { journal[$0]?.state == .dropped })
+        #expect([1, 6, 10].allSatisfy { journal[$0]?.state == .queued })
+    }
+
+    @Test func `keeps the newest 10,000 ends`() {
+        var journal = MessageJournal()
+        for number in 1...10_001 as ClosedRange<UInt64> {
+            journal.queued(number, at: time)
+            journal.ended(number, as: .dropped)
+        }
+        #expect(journal[1] == nil)
+        #expect(journal[2] != nil)
+    }
+}
