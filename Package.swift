@@ -27,6 +27,7 @@ let package = Package(
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
+        system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
         // The files of public/, as constants of the program.
@@ -40,7 +41,8 @@ let package = Package(
         .target(
             name: "BridgeIO",
             dependencies: [
-                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CZlib",
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CYAML",
+                "CZlib",
             ],
             swiftSettings: onTheLoop
         ),

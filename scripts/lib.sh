@@ -17,6 +17,7 @@ build_packages=(
     "libmicrohttpd-dev: the HTTP server"
     "libssl-dev: TLS to wss:// upstreams"
     "libuv1-dev: the event loop"
+    "libyaml-dev: the configuration file"
     "zlib1g-dev: compressed WebSocket messages"
     "pkg-config: finds these libraries"
 )

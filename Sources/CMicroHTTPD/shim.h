@@ -13,15 +13,17 @@ struct wsbridge_callbacks
     void *context;
 };
 
-/* A daemon in external epoll mode on a listening socket. */
+/* A daemon in external epoll mode on a listening socket; 0 connections per address: no limit. */
 static inline struct MHD_Daemon *wsbridge_start_daemon(int descriptor, struct wsbridge_callbacks callbacks,
                                                        size_t connection_memory_bytes,
-                                                       unsigned int connection_limit)
+                                                       unsigned int connection_limit,
+                                                       unsigned int connections_per_address)
 {
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, callbacks.answer,
                             callbacks.context, MHD_OPTION_LISTEN_SOCKET, descriptor,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes,
                             MHD_OPTION_CONNECTION_LIMIT, connection_limit,
+                            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
                             MHD_OPTION_URI_LOG_CALLBACK, callbacks.target_read, callbacks.context,
                             MHD_OPTION_NOTIFY_COMPLETED, callbacks.completed, callbacks.context,
                             MHD_OPTION_NOTIFY_CONNECTION, callbacks.connection_changed, callbacks.context,

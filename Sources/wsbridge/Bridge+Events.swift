@@ -20,7 +20,8 @@ extension Bridge {
             return .response(StreamRefusal.response(error, to: head, query.format).adding(request.fields))
         }
         let fields = HTTPResponse.streamFields(query.format) + request.fields
-        guard !request.isHead else { return .stream(fields: fields) { $0.end() } }
+        // As a stream it would end with a chunk, which to a HEAD request is no part of the answer.
+        guard !request.isHead else { return .response(HTTPResponse(status: 200, exactly: fields)) }
         return .stream(fields: fields) { [hub, loop] channel in
             let now = loop.wallTime
             hub.subscribe(

@@ -53,6 +53,12 @@ final class Bridge {
                 ["connections": .integer(server.connectionLimit)]
             )
         }
+        if !configuration.missingDefaults.isEmpty {
+            log.info(
+                "some defaults are not available in this version",
+                ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
+            )
+        }
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }

@@ -61,8 +61,12 @@ struct BridgedConnection {
 extension UpstreamTarget {
     /// What the configuration of a connection says about dialling it.
     init(_ configuration: ConnectionConfiguration) {
+        let upstream = configuration.upstream
         var terms = ClientHandshake.Terms(url: configuration.url)
-        terms.compression = configuration.compression ? DeflateOffer() : nil
-        self.init(terms: terms, maximumMessageBytes: configuration.maxMessageBytes)
+        terms.fields = upstream.headers
+        terms.subprotocols = upstream.subprotocols
+        terms.requiresSubprotocol = upstream.requireSubprotocol
+        terms.compression = upstream.compression ? DeflateOffer() : nil
+        self.init(terms: terms, maximumMessageBytes: upstream.maxMessageBytes, tls: upstream.tls)
     }
 }

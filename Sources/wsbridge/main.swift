@@ -7,7 +7,8 @@ Machine.ignoreBrokenPipes()
 do throws(StartError) {
     let invocation = try Invocation(
         arguments: CommandLine.arguments.dropFirst(),
-        environment: ProcessInfo.processInfo.environment
+        environment: ProcessInfo.processInfo.environment,
+        files: .local
     )
     Machine.exitNow(try run(invocation).rawValue)
 } catch {
@@ -20,7 +21,7 @@ do throws(StartError) {
     case .version:
         Machine.say("wsbridge \(Version.text)")
         return .clean
-    case .help(let text):
+    case .help(let text), .check(let text):
         Machine.say(text)
         return .clean
     case .serve(let configuration):

@@ -1,4 +1,4 @@
-"""What waits to be sent, what became of it, and whether the bridge is ready: `/outbox`, `/readyz`, pausing."""
+"""What waits to be sent, what became of it, pausing, readiness: `/outbox`, `/pause`, `/readyz`."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ enum ProjectRules {
             "Streams": ["CUV"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
+            "YAML": ["CYAML"],
             "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
@@ -34,7 +35,7 @@ enum ProjectRules {
     ]
 
     /// libuv is called by the loop alone, whoever imports it.
-    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/"].map { folder in
+    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/"].map { folder in
         WordRule(
             folder: "Sources/BridgeIO/\(folder)",
             words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],

@@ -1,66 +1,93 @@
 import WebSocketProtocol
 
 extension BridgeConfiguration {
-    /// Reads flags, then the environment, over the defaults.
+    /// Reads flags, then the environment, then the configuration file, over the defaults.
     ///
-    /// `bringsUpstream` says that the command has its own. Throws all that is wrong, not only the first.
+    /// `bringsUpstream` says that the command has its own, and no file. Throws all that is wrong, not only the
+    /// first.
     init(
         _ arguments: CommandArguments,
         _ environment: [String: String],
+        _ files: ConfigurationFiles,
         bringsUpstream: Bool
     ) throws(StartError) {
         self.init()
         var reader = SettingReader(arguments, environment)
+        var listenPlace: StartError.Complaint?
+        if bringsUpstream {
+            reader.refuseFlag(.upstream, "demo has an upstream of its own; `wsbridge serve` takes this flag")
+            reader.refuseFlag(.config, "demo has no configuration file; `wsbridge serve` takes this flag")
+        } else {
+            var upstream: WebSocketURL?
+            reader.read(.upstream, WebSocketURL.init(setting:)) { upstream = $0 }
+            let path = reader.configurationFile
+            let file = path.map { ConfigurationFile(path: $0, environment: environment, files: files) }
+            take(file, upstream: upstream, &reader)
+            listenPlace = file?.place(of: "http.listen")
+        }
         reader.read(.logLevel, LogLevel.init(text:)) { log.level = $0 }
         reader.read(.logFormat, LogFormat.init(text:)) { log.format = $0 }
         reader.read(.listen, ListenAddress.init(text:)) { http.listen = $0 }
         reader.read(.publicDirectory, PublicDirectory.init(text:)) { http.publicDirectory = $0 }
         readAccess(&reader)
-        readUpstream(&reader, bringsUpstream: bringsUpstream)
-        requireToken(&reader)
+        requireToken(&reader, listenPlace)
         guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
     }
 
     private mutating func readAccess(_ reader: inout SettingReader) {
         reader.read(.token, Secret.init(bearerToken:)) {
-            http.tokens = [AccessToken(name: "environment", secret: $0)]
+            http.tokens.append(AccessToken(name: "environment", secret: $0))
         }
         reader.read(.allowAnonymous, Bool.init(text:)) { http.allowAnonymous = $0 }
         reader.read(.allowedHosts, HTTPSettings.hosts) { http.allowedHosts = $0 }
         reader.read(.allowedOrigins, HTTPSettings.origins) { http.allowedOrigins = $0 }
     }
 
-    private mutating func readUpstream(_ reader: inout SettingReader, bringsUpstream: Bool) {
-        guard !bringsUpstream else {
-            return reader.refuseFlag(
-                .upstream,
-                "demo has an upstream of its own; `wsbridge serve` takes this flag"
-            )
+    /// Takes what the file says, and the upstream that was named beside it as the URL of `default`.
+    private mutating func take(
+        _ file: ConfigurationFile?,
+        upstream: WebSocketURL?,
+        _ reader: inout SettingReader
+    ) {
+        var draft = file?.draft ?? ConfigurationDraft()
+        let isNotInFile = draft.connections["default"] == nil
+        if let upstream { draft.connections["default", default: ConnectionDraft()].url = upstream }
+        http = draft.http
+        history = draft.history
+        connections = draft.connections.compactMapValues(\.finished)
+        missingDefaults = draft.missingDefaults
+        if upstream != nil, isNotInFile {
+            missingDefaults += ConfigurationFile.missingDefaults.filter { name in
+                !draft.missingDefaults.contains(name) && (file == nil || name.hasPrefix("connections."))
+            }
         }
-        guard reader.isGiven(.upstream) else {
-            return reader.complain(
-                nil,
-                "no upstream: give --upstream wss://example.org/feed, or set WSBRIDGE_UPSTREAM",
-                .configuration
-            )
-        }
-        reader.read(.upstream, WebSocketURL.init(setting:)) {
-            connections = ["default": ConnectionConfiguration(url: $0)]
-        }
+        var file = file
+        file?.requireURLs(in: draft.connections)
+        reader.complain(file?.complaintsByLine ?? [])
+        let isRight = file?.complaintsByLine.isEmpty ?? true
+        guard draft.connections.isEmpty, isRight, !reader.isGiven(.upstream) else { return }
+        reader.complain(
+            file?.path,
+            "no upstream: \(file == nil ? "" : "name one under `connections`, or ")give --upstream "
+                + "wss://example.org/feed, or set WSBRIDGE_UPSTREAM",
+            .configuration
+        )
     }
 
     /// A bridge that other machines reach and that asks for no token must have been wanted.
     ///
     /// Says nothing where a token was given that is itself wrong.
-    private func requireToken(_ reader: inout SettingReader) {
-        guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !reader.isGiven(.token) else {
-            return
-        }
-        reader.complain(
-            reader.place(of: .listen),
+    private func requireToken(_ reader: inout SettingReader, _ inFile: StartError.Complaint?) {
+        guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !reader.isGiven(.token),
+            reader.complaints.allSatisfy({ $0.line == nil })
+        else { return }
+        let text =
             "\(http.listen.text) can be reached from other machines and no token is set: set WSBRIDGE_TOKEN to "
-                + "a secret that clients must present, or WSBRIDGE_ALLOW_ANONYMOUS=true to let everyone in",
-            .configuration
-        )
+            + "a secret that clients must present, or WSBRIDGE_ALLOW_ANONYMOUS=true to let everyone in"
+        guard var complaint = inFile, !reader.isGiven(.listen) else {
+            return reader.complain(reader.place(of: .listen), text, .configuration)
+        }
+        complaint.text += text + " (`http.tokens` and `http.allowAnonymous` in the file do the same)"
+        reader.complain([complaint])
     }
 }

@@ -1,6 +1,7 @@
 /// The commands of this version.
 enum Command: String, CaseIterable {
     case serve
+    case check
     case demo
     case version
     case help
@@ -25,6 +26,7 @@ enum Command: String, CaseIterable {
     var helpText: String {
         switch self {
         case .serve: HelpText.serve
+        case .check: HelpText.check
         case .demo: HelpText.demo
         case .version: HelpText.version
         case .help: HelpText.overview

@@ -15,6 +15,8 @@ package struct HTTPSettings: Equatable, Sendable {
     package var maxSubscribers = 10_000
     /// Different combinations of format and filters that event streams may have at a time.
     package var maxFilters = 256
+    /// Open at a time from one address; 0: no limit.
+    package var maxConnectionsPerClient = 0
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// What event streams tell clients to wait before they come back.

@@ -6,6 +6,7 @@ enum HelpText {
         Usage: wsbridge COMMAND [FLAGS]
 
           serve            run the bridge
+          check            check the configuration and print it
           demo             run the bridge with an upstream of its own that echoes and ticks
           version          print the version
           help [COMMAND]   explain a command
@@ -15,11 +16,20 @@ enum HelpText {
 
     static let serve = """
         Usage: wsbridge serve --upstream URL [FLAGS]
+               wsbridge serve --config FILE [FLAGS]
 
-        Connects to the WebSocket server at URL (ws:// or wss://) and serves it over HTTP until SIGTERM or SIGINT.
+        Connects to the WebSocket server at URL (ws:// or wss://), or to those that the file names, and serves
+        them over HTTP until SIGTERM or SIGINT.
 
         \(flags(upstream: true))
         \(environment)
+        """ + "\n"
+
+    static let check = """
+        Usage: wsbridge check [--config FILE] [FLAGS]
+
+        Takes what `wsbridge serve` takes, says what is wrong with it, and exits as that would. If nothing is, it
+        prints the configuration that results, as YAML, with its secrets masked.
         """ + "\n"
 
     static let demo = """
@@ -38,9 +48,11 @@ enum HelpText {
         """ + "\n"
 
     private static func flags(upstream: Bool) -> String {
-        let first = "  --upstream URL       the server to connect to   (WSBRIDGE_UPSTREAM)\n"
+        let first =
+            "  --config FILE        the configuration, in YAML   (WSBRIDGE_CONFIG)\n"
+            + "  --upstream URL       the server to connect to   (WSBRIDGE_UPSTREAM)\n"
         return """
-            Flags (each beats the variable beside it):
+            Flags (each beats the variable beside it, and both beat the file):
             \(upstream ? first : "")\
               --listen ADDR        host:port, [v6]:port, :port for all interfaces, port 0 for any free one,
                                    or unix:PATH; default 127.0.0.1:8080   (WSBRIDGE_LISTEN)

@@ -1,16 +1,22 @@
 /// What the user asked the command to do, with everything it needs for that.
 package enum Invocation: Equatable, Sendable {
     case serve(BridgeConfiguration)
+    /// The effective configuration is to be printed to stdout; its secrets are masked.
+    case check(text: String)
     /// The configuration has no connections yet: the demo adds its own upstream as `default`.
     case demo(BridgeConfiguration)
     case version
     /// The text is to be printed to stdout.
     case help(text: String)
 
-    /// Reads the words after the program's name, and the environment where the command has settings.
+    /// Reads the words after the program's name, and environment and file where the command has settings.
     ///
-    /// Throws all that is wrong with both at once.
-    package init(arguments: some Collection<String>, environment: [String: String]) throws(StartError) {
+    /// Throws all that is wrong with them at once.
+    package init(
+        arguments: some Collection<String>,
+        environment: [String: String],
+        files: ConfigurationFiles
+    ) throws(StartError) {
         let arguments = CommandArguments(arguments)
         guard let word = arguments.command else {
             guard arguments.wantsHelp else {
@@ -33,9 +39,12 @@ package enum Invocation: Equatable, Sendable {
             try Invocation.requirePlain(arguments, operands: 0)
             self = .version
         case .serve:
-            self = .serve(try BridgeConfiguration(arguments, environment, bringsUpstream: false))
+            self = .serve(try BridgeConfiguration(arguments, environment, files, bringsUpstream: false))
+        case .check:
+            let checked = try BridgeConfiguration(arguments, environment, files, bringsUpstream: false)
+            self = .check(text: checked.effectiveText)
         case .demo:
-            self = .demo(try BridgeConfiguration(arguments, environment, bringsUpstream: true))
+            self = .demo(try BridgeConfiguration(arguments, environment, files, bringsUpstream: true))
         }
     }
 

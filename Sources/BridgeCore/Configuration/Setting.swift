@@ -22,9 +22,9 @@ enum Setting: String, CaseIterable {
     /// How it can be given, and whether at all.
     var support: Support {
         switch self {
-        case .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
+        case .config, .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
         case .token, .allowAnonymous, .allowedHosts, .allowedOrigins: .variable
-        case .config, .dataDirectory: .none
+        case .dataDirectory: .none
         }
     }
 

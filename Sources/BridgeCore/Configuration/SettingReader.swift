@@ -47,6 +47,14 @@ struct SettingReader {
         }
     }
 
+    /// The path of the configuration file, if there is to be one.
+    var configurationFile: String? { source(of: .config)?.text }
+
+    /// Adds what is wrong with the configuration file.
+    mutating func complain(_ complaints: [StartError.Complaint]) {
+        self.complaints += complaints
+    }
+
     /// Complains about a flag that the command does not take.
     mutating func refuseFlag(_ setting: Setting, _ text: String) {
         if flags[setting] != nil { complain(setting.flag, text, .usage) }

@@ -65,28 +65,35 @@ extension HTTPSettings {
     /// Names of hosts, comma-separated, without scheme and port; or `*`.
     static func hosts(_ text: String) throws(MalformedValue) -> [String] {
         let hosts = words(text)
-        for host in hosts where host != "*" {
-            guard !host.contains(":") || host.hasPrefix("["), let authority = Authority(host),
-                authority.port == nil
-            else { throw MalformedValue("host names without scheme and port, joined by commas, or *") }
+        guard hosts.allSatisfy(isHost) else {
+            throw MalformedValue("host names without scheme and port, joined by commas, or *")
         }
         return hosts
+    }
+
+    /// Whether it is a host that may be allowed: one without scheme and port, or `*`.
+    static func isHost(_ text: String) -> Bool {
+        guard text != "*" else { return true }
+        guard !text.contains(":") || text.hasPrefix("["), let authority = Authority(text) else {
+            return false
+        }
+        return authority.port == nil
     }
 
     /// Origins as browsers write them, comma-separated; or `*`, or `null`.
     static func origins(_ text: String) throws(MalformedValue) -> [String] {
         let origins = words(text)
-        for origin in origins where origin != "*" && origin != "null" {
-            guard isOrigin(origin) else {
-                throw MalformedValue(
-                    "origins such as https://example.org, without a path, joined by commas, or *"
-                )
-            }
+        guard origins.allSatisfy(isOrigin) else {
+            throw MalformedValue(
+                "origins such as https://example.org, without a path, joined by commas, or *"
+            )
         }
         return origins
     }
 
-    private static func isOrigin(_ text: String) -> Bool {
+    /// Whether it is an origin that may be allowed, as browsers write them; or `*`, or `null`.
+    static func isOrigin(_ text: String) -> Bool {
+        guard text != "*", text != "null" else { return true }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].hasPrefix("//"), !parts[0].isEmpty else { return false }
         let isScheme = parts[0].allSatisfy {

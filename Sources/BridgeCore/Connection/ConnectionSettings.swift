@@ -1,7 +1,7 @@
 /// How one connection is kept: what the configuration says under `connections.NAME`, with its defaults.
 package struct ConnectionSettings: Equatable, Sendable {
     /// When the first dial happens.
-    package enum Start: String, Equatable, Sendable {
+    package enum Start: String, CaseIterable, Sendable {
         /// As soon as the process is up.
         case always
         /// At the first connect request.
@@ -25,7 +25,7 @@ package struct ConnectionSettings: Equatable, Sendable {
 /// How a connection proves that its peer is alive.
 package struct HeartbeatSettings: Equatable, Sendable {
     /// When the first heartbeat of a connection is sent.
-    package enum First: String, Equatable, Sendable {
+    package enum First: String, CaseIterable, Sendable {
         /// One interval after ready.
         case interval
         /// A random part of the interval after ready, so that many bridges do not beat in step.

@@ -86,10 +86,10 @@ extension Problem {
     }
 
     /// What somebody sent, short and plain enough to be repeated: without control and invisible characters.
-    static func quotable(_ text: String) -> String {
+    static func quotable(_ text: String, limit: Int = 64) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            guard shown.unicodeScalars.count < 64 else { return shown + "..." }
+            guard shown.unicodeScalars.count < limit else { return shown + "..." }
             let isControl = scalar.properties.generalCategory == .control
             let isHidden = isControl || scalar.properties.isDefaultIgnorableCodePoint
             shown.unicodeScalars.append(isHidden ? "?" : scalar)

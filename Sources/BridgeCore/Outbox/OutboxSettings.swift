@@ -1,12 +1,13 @@
 /// The bounds of an outbox: what the configuration says under `outbox`, with its defaults.
 package struct OutboxSettings: Equatable, Sendable {
     /// What happens to a message while the connection is not ready.
-    package enum WhenOffline: String, Equatable, Sendable {
-        case queue, reject
+    package enum WhenOffline: String, CaseIterable, Sendable {
+        case queue
+        case reject
     }
 
     /// What happens to a message that does not fit.
-    package enum Overflow: String, Equatable, Sendable {
+    package enum Overflow: String, CaseIterable, Sendable {
         /// It is refused.
         case reject
         /// Messages that wait are dropped, oldest first, until it fits.

@@ -69,7 +69,8 @@ internal import Glibc
             socket.descriptor,
             callbacks,
             HTTPServer.connectionMemoryBytes,
-            CUnsignedInt(clamping: connectionLimit)
+            CUnsignedInt(clamping: connectionLimit),
+            CUnsignedInt(clamping: settings.maxConnectionsPerClient)
         )
         guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
         let descriptor = unsafe wsbridge_epoll_descriptor(daemon)

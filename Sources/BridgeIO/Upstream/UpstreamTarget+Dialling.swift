@@ -1,3 +1,4 @@
+internal import BridgeCore
 internal import WebSocketProtocol
 
 extension UpstreamTarget {

@@ -1,3 +1,4 @@
+package import BridgeCore
 package import WebSocketProtocol
 
 /// What to dial, and on which terms.

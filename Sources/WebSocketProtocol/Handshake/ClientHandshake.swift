@@ -121,14 +121,17 @@ extension ClientHandshake.Terms {
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 
-    private func check() throws(HandshakeRequestError) {
-        for field in fields {
-            guard field.name.isToken else { throw .invalidFieldName }
-            guard field.hasValidValue else { throw .invalidFieldValue(name: field.name) }
-            guard !Self.reserved.contains(where: { field.isNamed($0) }) else {
-                throw .reservedField(name: field.name)
-            }
+    /// Says whether a handshake may have the field among its own.
+    package static func check(_ field: HeaderField) throws(HandshakeRequestError) {
+        guard field.name.isToken else { throw .invalidFieldName }
+        guard field.hasValidValue else { throw .invalidFieldValue(name: field.name) }
+        guard !reserved.contains(where: { field.isNamed($0) }) else {
+            throw .reservedField(name: field.name)
         }
+    }
+
+    private func check() throws(HandshakeRequestError) {
+        for field in fields { try Self.check(field) }
         guard subprotocols.allSatisfy(\.isToken), Set(subprotocols).count == subprotocols.count else {
             throw .invalidSubprotocol
         }

@@ -42,7 +42,7 @@ extension UInt8 {
 
 extension StringProtocol {
     /// RFC 9110 §5.6.2.
-    var isToken: Bool {
+    package var isToken: Bool {
         !isEmpty && utf8.allSatisfy { $0.isTokenCharacter }
     }
 

@@ -14,6 +14,7 @@ import Testing
         ("serve --help", "Usage: wsbridge serve"),
         ("serve -h --nonsense", "Usage: wsbridge serve"), ("help demo", "Usage: wsbridge demo"),
         ("demo -h", "Usage: wsbridge demo"),
+        ("help check", "Usage: wsbridge check"), ("check -h", "Usage: wsbridge check"),
         ("help version", "Usage: wsbridge version"), ("version --help", "Usage: wsbridge version"),
     ])
     func `asks for help`(words: String, start: String) {
@@ -43,11 +44,11 @@ import Testing
 
     @Test(arguments: [
         ("", "no command given"), ("srve", "did you mean serve?"), ("dmeo", "did you mean demo?"),
-        ("check", "unknown command check"),
-        ("send", "unknown command send"), ("tail", "there are: serve, demo, version, help"),
+        ("send", "unknown command send"), ("tail", "there are: serve, check, demo, version, help"),
         ("health", "unknown command health"),
         ("help nothing", "unknown command nothing"), ("help serve demo", "too many arguments"),
         ("version now", "too many arguments"),
+        ("version --config a", "this command has no flags"),
         ("version --listen :1", "this command has no flags"), ("--listen :1", "no command given"),
         ("--lisen :1", "unknown flag --lisen"),
         ("serve --lisen :1", "did you mean --listen?"), ("serve --lsiten=:1", "did you mean --listen?"),
@@ -59,8 +60,8 @@ import Testing
         ("serve --listen=", "--listen: needs a value"),
         ("serve --listen :1 --listen :2", "--listen: is given more than once"),
         ("serve more", "unexpected argument"),
-        ("serve --config a.yaml", "--config: not supported by this version"),
-        ("serve --config=a", "--config: not supported"),
+        ("serve --config", "--config: needs a value"), ("chekc", "did you mean check?"),
+        ("demo --config a.yaml", "--config: demo has no configuration file"),
         ("serve --data-dir /d", "--data-dir: not supported by this version"),
         ("demo --public", "--public: needs a value"),
         ("serve --token x", "set the environment variable WSBRIDGE_TOKEN"),

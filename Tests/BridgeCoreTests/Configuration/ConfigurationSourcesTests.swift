@@ -88,7 +88,7 @@ import WebSocketProtocol
         ("ALLOWED_ORIGINS", "https://a/", "without a path"),
         ("ALLOWED_ORIGINS", "https://", "origins such as"),
         ("ALLOWED_ORIGINS", "https://*.a", "origins such as"),
-        ("CONFIG", "a.yaml", "not supported by this version"), ("DATA_DIR", "/d", "not supported"),
+        ("DATA_DIR", "/d", "not supported"),
     ])
     func `that are wrong in the environment are a wrong configuration`(
         name: String,
@@ -103,6 +103,32 @@ import WebSocketProtocol
         #expect(outcome.lines.contains(complaint))
     }
 
+    @Test(arguments: [
+        ("serve --config a.yaml", [:]), ("check", ["WSBRIDGE_CONFIG": "a.yaml"]),
+    ])
+    func `name a file that cannot be read`(words: String, environment: [String: String]) {
+        let outcome = invoke(words, environment)
+        #expect(outcome.error?.exitCode == .unreadableFile)
+        #expect(outcome.lines == "wsbridge: a.yaml: cannot be read: no such file or directory")
+    }
+
+    @Test func `count before a file that cannot be read`() {
+        let outcome = invoke("serve --config a.yaml", ["WSBRIDGE_LOG_LEVEL": "loud"])
+        #expect(outcome.error?.exitCode == .configuration)
+        #expect(outcome.error?.complaints.count == 2)
+        #expect(invoke("serve --config a.yaml --listen x").error?.exitCode == .usage)
+    }
+
+    @Test func `name defaults that are not there yet`() throws {
+        let configuration = try #require(invoke(serve).configuration)
+        #expect(
+            configuration.missingDefaults == [
+                "memory.maxBytes", "connections.*.proxy", "connections.*.network",
+            ]
+        )
+        #expect(invoke("demo").configuration?.missingDefaults == [])
+    }
+
     @Test func `are all reported at once`() {
         let outcome = invoke(
             "serve --lisen :1 --log-level loud",
@@ -111,7 +137,7 @@ import WebSocketProtocol
         let places = outcome.error?.complaints.map(\.place)
         #expect(
             places == [
-                nil, "--log-level", "WSBRIDGE_LOG_FORMAT", "WSBRIDGE_TOKEN", "WSBRIDGE_ALLOW_ANONYMOUS", nil,
+                nil, nil, "--log-level", "WSBRIDGE_LOG_FORMAT", "WSBRIDGE_TOKEN", "WSBRIDGE_ALLOW_ANONYMOUS",
             ]
         )
         #expect(outcome.error?.exitCode == .usage)

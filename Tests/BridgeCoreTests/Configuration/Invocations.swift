@@ -7,10 +7,24 @@ func invoke(
 ) -> Result<Invocation, StartError> {
     do throws(StartError) {
         return .success(
-            try Invocation(arguments: words.split(separator: " ").map(String.init), environment: environment)
+            try Invocation(
+                arguments: words.split(separator: " ").map(String.init),
+                environment: environment,
+                files: .none
+            )
         )
     } catch {
         return .failure(error)
+    }
+}
+
+extension ConfigurationFiles {
+    /// A machine without files.
+    static var none: ConfigurationFiles {
+        ConfigurationFiles(
+            read: { _, _ throws(Unreadable) in throw Unreadable("no such file or directory") },
+            parse: { _ throws(ConfigurationFaults) in ConfigurationNode(.mapping([])) }
+        )
     }
 }
 
@@ -27,7 +41,7 @@ extension Result<Invocation, StartError> {
     var configuration: BridgeConfiguration? {
         switch self {
         case .success(.serve(let configuration)), .success(.demo(let configuration)): configuration
-        case .success(.version), .success(.help), .failure: nil
+        case .success(.version), .success(.help), .success(.check), .failure: nil
         }
     }
 }

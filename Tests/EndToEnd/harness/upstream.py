@@ -160,6 +160,7 @@ class Upstream:
         *,
         tls: ssl.SSLContext | None = None,
         compression: str | None = "deflate",
+        subprotocols: list[str] | None = None,
         refuse: int | None = None,
         close_at_once: int | None = None,
         away: bool = False,
@@ -176,6 +177,7 @@ class Upstream:
         self.peers: list[Peer] = []
         self._tls = tls
         self._compression = compression
+        self._subprotocols: Any = subprotocols
         self._news = threading.Condition()
         self._server: Server | None = None
         # Holds the port as long as this lives, so that nobody else gets it while nobody listens there.
@@ -197,6 +199,7 @@ class Upstream:
                 sock=listener,
                 ssl=self._tls,
                 compression=self._compression,
+                subprotocols=self._subprotocols,
                 process_request=self._process_request,
                 create_connection=_RecordingConnection,
                 max_size=None,

@@ -1,3 +1,4 @@
+internal import BridgeCore
 internal import COpenSSL
 
 /// The settings of TLS as OpenSSL holds them: authorities, versions, our own certificate.

@@ -1,5 +1,5 @@
 /// How an upstream is spoken to over TLS.
-package nonisolated struct TLSSettings: Hashable, Sendable {
+package struct TLSSettings: Hashable, Sendable {
     /// A PEM file of the authorities to trust; nil: those of the system.
     package var authorityFile: String?
     /// A PEM file with our own certificate and its chain.
@@ -12,10 +12,4 @@ package nonisolated struct TLSSettings: Hashable, Sendable {
     package var verifies = true
 
     package init() {}
-}
-
-/// Why TLS cannot be spoken, in OpenSSL's words.
-package nonisolated struct TLSFailure: Error, Equatable, Sendable {
-    /// One sentence for people and logs.
-    package var error: String
 }

@@ -1,0 +1,84 @@
+/// What a configuration file says, and all that is wrong with it.
+struct ConfigurationFile {
+    /// As the user named it.
+    let path: String
+    private(set) var draft = ConfigurationDraft()
+    private(set) var complaints: [StartError.Complaint] = []
+    private var lines: [String: Int] = [:]
+
+    /// Reads the file; whatever is wrong becomes complaints, in the order of the lines.
+    init(path: String, environment: [String: String], files: ConfigurationFiles) {
+        self.path = path
+        guard let tree = tree(files) else { return }
+        var reader = ConfigurationReader(file: path, environment: environment, files: files)
+        draft = ConfigurationFile.draft(from: tree, &reader)
+        complaints = reader.complaints
+        lines = reader.lines
+    }
+
+    /// The defaults that this version does not have, where nothing is set but the URL of a connection.
+    static var missingDefaults: [String] {
+        let nothing = ConfigurationFiles(
+            read: { _, _ throws(ConfigurationFiles.Unreadable) in [] },
+            parse: { _ throws(ConfigurationFaults) in .mapping([]) }
+        )
+        var reader = ConfigurationReader(file: "", environment: [:], files: nothing)
+        let tree = ConfigurationNode.mapping([("connections", .mapping([("default", .null)]))])
+        return draft(from: tree, &reader).missingDefaults
+    }
+
+    private static func draft(
+        from tree: ConfigurationNode,
+        _ reader: inout ConfigurationReader
+    ) -> ConfigurationDraft {
+        var draft = ConfigurationDraft()
+        ConfigurationDraft.fields.read(tree, into: &draft, &reader)
+        draft.missingDefaults = reader.missingDefaults
+        return draft
+    }
+
+    private mutating func tree(_ files: ConfigurationFiles) -> ConfigurationNode? {
+        let bytes: [UInt8]
+        do throws(ConfigurationFiles.Unreadable) {
+            bytes = try files.read(path, ConfigurationFiles.longestDocument)
+        } catch {
+            complaints = [StartError.Complaint(path, "cannot be read: \(error.reason)", .unreadableFile)]
+            return nil
+        }
+        do throws(ConfigurationFaults) {
+            return try files.parse(bytes)
+        } catch {
+            complaints = error.faults.map { fault in
+                complaint(fault.line, (fault.path.map { $0 + ": " } ?? "") + fault.text)
+            }
+            return nil
+        }
+    }
+
+    private func complaint(_ line: Int, _ text: String) -> StartError.Complaint {
+        StartError.Complaint(file: path, line: line, text, .configuration)
+    }
+
+    /// The beginning of a complaint about a value, if the file has it.
+    func place(of key: String) -> StartError.Complaint? {
+        lines[key].map { complaint($0, key + ": ") }
+    }
+
+    /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.
+    mutating func requireURLs(in connections: [String: ConnectionDraft]) {
+        for (name, connection) in connections where connection.url == nil {
+            let key = "connections.\(name)"
+            let isBroken = complaints.contains {
+                $0.text.hasPrefix(key + ":") || $0.text.hasPrefix(key + ".url:")
+            }
+            if !isBroken { complaints.append(complaint(connection.line, key + ": needs url")) }
+        }
+    }
+
+    /// All that is wrong, in the order of the file.
+    var complaintsByLine: [StartError.Complaint] {
+        complaints.enumerated()
+            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
+            .map(\.element)
+    }
+}

@@ -1,0 +1,29 @@
+/// How the configuration reaches what lies outside of the process: given by whoever may touch files.
+package struct ConfigurationFiles {
+    /// Why a file's content cannot be had: a phrase such as "no such file or directory".
+    package struct Unreadable: Error, Equatable, Sendable {
+        package var reason: String
+
+        package init(_ reason: String) {
+            self.reason = reason
+        }
+    }
+
+    /// The longest configuration file, in bytes.
+    package static let longestDocument = 4 << 20
+    /// The longest file that is taken as a value, or that holds certificates or a key.
+    package static let longestValue = 1 << 20
+
+    /// Reads a whole file, which must not have more than the given number of bytes.
+    package var read: (_ path: String, _ limit: Int) throws(Unreadable) -> [UInt8]
+    /// Reads YAML.
+    package var parse: ([UInt8]) throws(ConfigurationFaults) -> ConfigurationNode
+
+    package init(
+        read: @escaping (_ path: String, _ limit: Int) throws(Unreadable) -> [UInt8],
+        parse: @escaping ([UInt8]) throws(ConfigurationFaults) -> ConfigurationNode
+    ) {
+        self.read = read
+        self.parse = parse
+    }
+}

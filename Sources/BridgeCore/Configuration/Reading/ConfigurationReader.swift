@@ -1,0 +1,221 @@
+/// Walks through the tree of a configuration file and gathers all that is wrong with it.
+///
+/// It knows where it stands, so that forms and fields need not: `inside` goes a step down and comes back.
+struct ConfigurationReader {
+    /// A scalar after its references were replaced.
+    struct Scalar {
+        var text: String
+        /// `null`, `~` or nothing at all, unless that was quoted.
+        var isNull: Bool
+        /// The text stands in the file as it is.
+        var isWritten: Bool
+    }
+
+    /// As the user named it.
+    let file: String
+    private let environment: [String: String]
+    private let files: ConfigurationFiles
+    private var path = ConfigurationPath()
+    /// Bytes that references stood for.
+    private var replaced = 0
+    private(set) var complaints: [StartError.Complaint] = []
+    /// The line of each value that was come across.
+    private(set) var lines: [String: Int] = [:]
+    /// Settings that were left at a default that this version does not have, in the order of the schema.
+    private(set) var missingDefaults: [String] = []
+
+    init(file: String, environment: [String: String], files: ConfigurationFiles) {
+        self.file = file
+        self.environment = environment
+        self.files = files
+    }
+
+    /// In all values together, in bytes.
+    private static let mostReplaced = 16 << 20
+
+    // MARK: Moving about
+
+    /// Does something one step further down.
+    mutating func inside<Result>(
+        _ key: String,
+        at line: Int? = nil,
+        _ body: (inout ConfigurationReader) -> Result
+    ) -> Result {
+        go(to: path.appending(key: key), line, body)
+    }
+
+    mutating func inside<Result>(
+        _ index: Int,
+        _ body: (inout ConfigurationReader) -> Result
+    ) -> Result {
+        go(to: path.appending(index: index), nil, body)
+    }
+
+    private mutating func go<Result>(
+        to place: ConfigurationPath,
+        _ line: Int?,
+        _ body: (inout ConfigurationReader) -> Result
+    ) -> Result {
+        let origin = path
+        path = place
+        if let line { lines[path.text] = line }
+        defer { path = origin }
+        return body(&self)
+    }
+
+    /// The line of the value that stands here, if the file has it.
+    var line: Int? { lines[path.text] }
+
+    // MARK: Complaining
+
+    /// Remembers what is wrong with what stands on a line.
+    mutating func complain(_ line: Int, _ text: String, _ exitCode: ExitCode = .configuration) {
+        let subject = path.text.isEmpty ? "" : path.text + ": "
+        complaints.append(StartError.Complaint(file: file, line: line, subject + text, exitCode))
+    }
+
+    mutating func complain(_ node: ConfigurationNode, _ text: String) {
+        complain(node.position.line, text)
+    }
+
+    /// Something is wrong with the value of a key here, so that nothing more can be said of it.
+    func isBroken(_ key: String) -> Bool {
+        let place = path.appending(key: key).text
+        return complaints.contains { complaint in
+            [":", ".", "["].contains { complaint.text.hasPrefix(place + $0) }
+        }
+    }
+
+    /// Remembers that a default is not there yet; told once for all connections.
+    mutating func missesDefault(_ name: String) {
+        if !missingDefaults.contains(name) { missingDefaults.append(name) }
+    }
+
+    // MARK: Values
+
+    /// The members of a mapping, none for null; nil after complaining.
+    mutating func members(of node: ConfigurationNode) -> [ConfigurationNode.Member]? {
+        switch node.content {
+        case .mapping(let members): return members
+        case .scalar(let text, .plain) where Self.isNull(text): return []
+        case .scalar, .sequence:
+            complain(node, "expected a mapping of keys to values, not \(node.kind)")
+            return nil
+        }
+    }
+
+    /// The elements of a list; nil after complaining.
+    mutating func elements(of node: ConfigurationNode) -> [ConfigurationNode]? {
+        if case .sequence(let elements) = node.content { return elements }
+        complain(node, "expected a list, not \(node.kind)")
+        return nil
+    }
+
+    /// A scalar with its references replaced; nil after complaining.
+    mutating func scalar(_ node: ConfigurationNode, expecting expectation: String) -> Scalar? {
+        guard case .scalar(let written, let style) = node.content else {
+            complain(node, "expected \(expectation), not \(node.kind)")
+            return nil
+        }
+        do throws(Interpolation.Failure) {
+            let value = try Interpolation(written, lookUp: lookUp)
+            if value.hasReferences { replaced += value.text.utf8.count }
+            guard replaced <= ConfigurationReader.mostReplaced else {
+                throw Interpolation.Failure(text: "references stand for more than 16MiB up to here")
+            }
+            return Scalar(
+                text: value.text,
+                isNull: style == .plain && Self.isNull(value.text),
+                isWritten: !value.hasReferences
+            )
+        } catch {
+            complain(node.position.line, error.text, error.exitCode)
+            return nil
+        }
+    }
+
+    /// Whether the value is null, as far as that shows without complaining.
+    func isNull(_ node: ConfigurationNode) -> Bool {
+        guard case .scalar(let written, .plain) = node.content else { return false }
+        let value = try? Interpolation(written, lookUp: lookUp)
+        return value.map { Self.isNull($0.text) } ?? false
+    }
+
+    private static func isNull(_ text: String) -> Bool {
+        ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    // MARK: Files
+
+    /// A path as a whole, but plain enough to be shown.
+    private static func shown(_ path: String) -> String {
+        Problem.quotable(path, limit: 4096)
+    }
+
+    /// The configuration file's folder, without a slash at its end; nil: the working directory.
+    var folder: String? {
+        file.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(file[..<$0]) }
+    }
+
+    /// The path as seen from the configuration file's folder.
+    func resolved(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder else { return path }
+        return "\(folder)/\(path)"
+    }
+
+    /// Complains unless the file can be read.
+    mutating func requireReadable(_ path: String, at node: ConfigurationNode) {
+        do throws(ConfigurationFiles.Unreadable) {
+            _ = try files.read(path, ConfigurationFiles.longestValue)
+        } catch {
+            complain(
+                node.position.line,
+                "\(Self.shown(path)) cannot be read: \(error.reason)",
+                .unreadableFile
+            )
+        }
+    }
+
+    private func lookUp(_ reference: Interpolation.Reference) throws(Interpolation.Failure) -> String {
+        switch reference {
+        case .variable(let name, let standIn):
+            if let value = environment[name], !value.isEmpty || standIn == nil { return value }
+            guard let standIn else {
+                throw .init(text: "the environment variable \(Problem.quotable(name)) is not set")
+            }
+            return standIn
+        case .file(let path):
+            return try content(of: resolved(path))
+        }
+    }
+
+    private func content(of path: String) throws(Interpolation.Failure) -> String {
+        let bytes: [UInt8]
+        do throws(ConfigurationFiles.Unreadable) {
+            bytes = try files.read(path, ConfigurationFiles.longestValue)
+        } catch {
+            throw .init(
+                text: "\(Self.shown(path)) cannot be read: \(error.reason)",
+                exitCode: .unreadableFile
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .init(text: "\(Self.shown(path)) is not UTF-8")
+        }
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let trimmed = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        return String(decoding: Array(trimmed), as: UTF8.self)
+    }
+}
+
+extension ConfigurationNode {
+    /// What it is, for errors.
+    fileprivate var kind: String {
+        switch content {
+        case .scalar(let text, .plain) where text.isEmpty: "nothing"
+        case .scalar: "a single value"
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}

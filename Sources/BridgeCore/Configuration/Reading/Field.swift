@@ -1,0 +1,135 @@
+/// A key of a section of the configuration file, with what becomes of its value.
+///
+/// The fields of a section are its schema: they decide which keys there are, how they are read and shown, and
+/// which of them wait for a later version.
+struct Field<Section>: Sendable {
+    let key: String
+    /// The keys below it, if there is a section or a list of them.
+    let keys: [SchemaKey]
+    let isAvailable: Bool
+    /// Takes the value, nil where the file has none, into the section.
+    let read: @Sendable (ConfigurationNode?, inout Section, inout ConfigurationReader) -> Void
+    /// The value as it may be shown; nil: nothing is shown.
+    let write: @Sendable (Section) -> ConfigurationNode?
+}
+
+/// A key of the whole configuration, by its path: `connections.*.heartbeat.interval`.
+package struct SchemaKey: Equatable, Sendable {
+    package var path: String
+    /// False: this version refuses to be given it.
+    package var isAvailable: Bool
+
+    func below(_ key: String) -> SchemaKey {
+        SchemaKey(path: "\(key).\(path)", isAvailable: isAvailable)
+    }
+}
+
+extension Field {
+    /// A value that is kept where `place` says.
+    init<Value>(
+        _ key: String,
+        _ place: any WritableKeyPath<Section, Value> & Sendable,
+        _ form: Form<Value>,
+        keys: [SchemaKey] = []
+    ) {
+        self.key = key
+        self.keys = keys
+        isAvailable = true
+        read = { node, section, reader in
+            guard let node, let value = form.read(node, &reader) else { return }
+            section[keyPath: place] = value
+        }
+        write = { form.write($0[keyPath: place]) }
+    }
+
+    /// A section of its own.
+    static func section<Part>(
+        _ key: String,
+        _ place: any WritableKeyPath<Section, Part> & Sendable,
+        _ fields: [Field<Part>]
+    ) -> Field {
+        Field(
+            key: key,
+            keys: fields.schema(),
+            isAvailable: true,
+            read: { node, section, reader in fields.read(node, into: &section[keyPath: place], &reader) },
+            write: { fields.write($0[keyPath: place]) }
+        )
+    }
+
+    /// A section of which nothing is there yet.
+    static func section(_ key: String, _ fields: [Field<Void>]) -> Field {
+        Field(
+            key: key,
+            keys: fields.schema(),
+            isAvailable: true,
+            read: { node, _, reader in
+                var nothing: Void = ()
+                fields.read(node, into: &nothing, &reader)
+            },
+            write: { _ in nil }
+        )
+    }
+}
+
+extension [SchemaKey] {
+    /// Keys that wait for a later version.
+    static func later(_ paths: String...) -> [SchemaKey] {
+        paths.map { SchemaKey(path: $0, isAvailable: false) }
+    }
+}
+
+/// A value that asks for nothing, so that it may stand where the key waits for a later version.
+enum InertValue: Sendable {
+    case null
+    case word(String)
+    case emptyList
+    case emptyMapping
+
+    var text: String {
+        switch self {
+        case .null: "null"
+        case .word(let word): word
+        case .emptyList: "[]"
+        case .emptyMapping: "{}"
+        }
+    }
+
+    fileprivate func matches(_ node: ConfigurationNode, _ reader: ConfigurationReader) -> Bool {
+        switch (self, node.content) {
+        case (.null, _): reader.isNull(node)
+        case (.word(let word), .scalar(let text, _)): text == word
+        case (.emptyList, .sequence(let elements)): elements.isEmpty
+        case (.emptyMapping, .mapping(let members)): members.isEmpty
+        case (.word, _), (.emptyList, _), (.emptyMapping, _): false
+        }
+    }
+}
+
+extension Field {
+    /// A key that waits for a later version and may be given nothing but `inert`.
+    ///
+    /// `missingDefault` is what to call it where leaving it out already asks for something that is not there.
+    static func later(
+        _ key: String,
+        only inert: InertValue?,
+        missingDefault: String? = nil,
+        keys: [SchemaKey] = []
+    ) -> Field {
+        Field(
+            key: key,
+            keys: keys,
+            isAvailable: false,
+            read: { node, _, reader in
+                guard let node else {
+                    if let missingDefault { reader.missesDefault(missingDefault) }
+                    return
+                }
+                guard inert?.matches(node, reader) != true else { return }
+                let hint = inert.map { "; it can only be \($0.text)" } ?? ""
+                reader.complain(node, "is not available in this version" + hint)
+            },
+            write: { _ in nil }
+        )
+    }
+}

@@ -1,0 +1,73 @@
+/// The whole configuration file while it is read.
+struct ConfigurationDraft: Sendable {
+    var http = HTTPSettings()
+    var history = HistoryLimits()
+    /// By name.
+    var connections: [String: ConnectionDraft] = [:]
+    /// Settings left at a default that this version does not have.
+    var missingDefaults: [String] = []
+
+    init() {}
+
+    init(_ configuration: BridgeConfiguration) {
+        http = configuration.http
+        history = configuration.history
+        connections = configuration.connections.mapValues(ConnectionDraft.init)
+    }
+
+    /// More would not fit into the event log.
+    static let mostConnections = 10_000
+
+    /// The file as a whole.
+    static let fields: [Field<ConfigurationDraft>] = [
+        .section("http", \.http, HTTPSettings.fields),
+        .section("memory", [.later("maxBytes", only: nil, missingDefault: "memory.maxBytes")]),
+        .section("storage", [.later("directory", only: .null)]),
+        .section("history", \.history, HistoryLimits.fields),
+        Field(
+            "connections",
+            \.connections,
+            connections,
+            keys: [SchemaKey(path: "*", isAvailable: true)]
+                + ConnectionDraft.fields.schema().map { $0.below("*") }
+        ),
+    ]
+
+    private static let connections = Form<[(key: String, value: ConnectionDraft)]>
+        .dictionary(connection) { ConnectionName.isValid($0) ? nil : ConnectionName.expectation }
+        .checked { connections in
+            connections.count <= mostConnections
+                ? nil : "there are more than \(mostConnections) connections"
+        }
+        .mapped(
+            { Dictionary($0) { first, _ in first } },
+            back: { connections in
+                connections.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+            }
+        )
+
+    private static let connection = Form<ConnectionDraft>(
+        read: { node, reader in
+            var draft = ConnectionDraft()
+            draft.line = node.position.line
+            ConnectionDraft.fields.read(node, into: &draft, &reader)
+            draft.check(&reader)
+            return draft
+        },
+        write: { ConnectionDraft.fields.write($0) }
+    )
+}
+
+/// The keys of the configuration file and what this version does with them.
+package enum ConfigurationSchema {
+    /// Every key there is, a section before what is in it; `*` stands for the name of a connection, and the
+    /// elements of a list are not numbered.
+    package static let keys = ConfigurationDraft.fields.schema()
+}
+
+extension BridgeConfiguration {
+    /// All settings that this version has, as YAML that reads as the same configuration, but for the secrets.
+    package var effectiveText: String {
+        YAMLText.document(ConfigurationDraft.fields.write(ConfigurationDraft(self)))
+    }
+}

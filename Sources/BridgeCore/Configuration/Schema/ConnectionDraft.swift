@@ -1,0 +1,104 @@
+import WebSocketProtocol
+
+/// A connection while it is read: the URL may still come from a flag.
+struct ConnectionDraft: Sendable {
+    var url: WebSocketURL?
+    var upstream = UpstreamSettings()
+    var settings = ConnectionSettings()
+    /// Where it stands in the file.
+    var line = 0
+
+    init() {}
+
+    init(_ connection: ConnectionConfiguration) {
+        url = connection.url
+        upstream = connection.upstream
+        settings = connection.settings
+    }
+
+    /// Nil without a URL.
+    var finished: ConnectionConfiguration? {
+        guard let url else { return nil }
+        var connection = ConnectionConfiguration(url: url)
+        connection.upstream = upstream
+        connection.settings = settings
+        return connection
+    }
+
+    /// A section of `connections`.
+    static let fields: [Field<ConnectionDraft>] = [
+        .later("preset", only: .null),
+        .later("parameters", only: .emptyMapping),
+        Field("url", \.url, .required(.upstreamURL)),
+        .later("resumeUrl", only: .null),
+        Field("connect", \.settings.connect, .word(later: ["onDemand"])),
+        .later("idleTimeout", only: nil),
+        Field("headers", \.upstream.headers, .headers),
+        Field("subprotocols", \.upstream.subprotocols, .subprotocols),
+        Field("requireSubprotocol", \.upstream.requireSubprotocol, .flag),
+        Field("connectTimeout", \.settings.connectTimeout, .duration(shortest ... .seconds(3600))),
+        Field("closeTimeout", \.settings.closeTimeout, .duration(shortest ... .seconds(3600))),
+        Field("compression", \.upstream.compression, .flag),
+        Field("maxMessageBytes", \.upstream.maxMessageBytes, .size(1...1 << 30)),
+        .section("tls", \.upstream.tls, TLSSettings.fields),
+        .later("proxy", only: .word("none"), missingDefault: "connections.*.proxy"),
+        .section("heartbeat", \.settings.heartbeat, HeartbeatSettings.fields),
+        .section("reconnect", \.settings.reconnect, ReconnectSettings.fields),
+        .later("network", only: .word("ignore"), missingDefault: "connections.*.network"),
+        .later("receiveOnly", only: .word("false")),
+        .later("rate", only: .null, keys: .later("messages", "per")),
+        .section("outbox", \.settings.outbox, OutboxSettings.fields),
+        .later(
+            "onOpen",
+            only: .emptyList,
+            keys: .later("send", "expect", "timeout", "capture", "forward", "when")
+        ),
+        .later(
+            "rules",
+            only: .emptyList,
+            keys: .later(
+                "when",
+                "reply",
+                "capture",
+                "heartbeatInterval",
+                "action",
+                "urlPointer",
+                "forward",
+                "topic"
+            )
+        ),
+        .later("request", only: .null, keys: .later("correlate", "id")),
+    ]
+
+    /// Shorter timeouts could not be met by a machine that is busy.
+    private static let shortest = Duration.milliseconds(10)
+}
+
+extension ConnectionDraft {
+    /// Complains about settings that contradict one another, each alone being right.
+    func check(_ reader: inout ConfigurationReader) {
+        if upstream.requireSubprotocol, upstream.subprotocols.isEmpty, !reader.isBroken("subprotocols") {
+            reader.inside("requireSubprotocol") { reader in
+                reader.complain(reader.line ?? line, "needs subprotocols to choose from")
+            }
+        }
+        if upstream.tls.keyFile != nil, upstream.tls.certificateFile == nil {
+            reader.inside("tls") { reader in
+                guard !reader.isBroken("certificate") else { return }
+                reader.inside("key") { $0.complain($0.line ?? line, "needs a certificate beside it") }
+            }
+        }
+        guard settings.reconnect.initialDelay > settings.reconnect.maxDelay else { return }
+        reader.inside("reconnect") { reader in
+            guard !reader.isBroken("initialDelay"), !reader.isBroken("maxDelay") else { return }
+            let place = reader.inside("initialDelay") { $0.line } == nil ? "maxDelay" : "initialDelay"
+            reader.inside(place) { reader in
+                reader.complain(
+                    reader.line ?? line,
+                    "initialDelay (\(settings.reconnect.initialDelay.text)) is longer than "
+                        + "maxDelay (\(settings.reconnect.maxDelay.text))"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+extension TLSSettings {
+    /// The section `tls` of a connection.
+    static let fields: [Field<TLSSettings>] = [
+        Field("ca", \.authorityFile, .optional(.file)),
+        Field("certificate", \.certificateFile, .optional(.file)),
+        Field("key", \.keyFile, .optional(.file)),
+        Field("serverName", \.serverName, .optional(.nonEmpty("a name or an address"))),
+        Field("verify", \.verifies, .flag),
+    ]
+}
+
+extension HeartbeatSettings {
+    /// The section `heartbeat`.
+    static let fields: [Field<HeartbeatSettings>] = [
+        Field(
+            "interval",
+            \.interval,
+            .duration(.milliseconds(10) ... .seconds(86_400), orZero: true)
+        ),
+        Field("missLimit", \.missLimit, .number(1...1000)),
+        Field("first", \.first, .word()),
+        .later("send", only: .word("ping")),
+        .later("expect", only: .null),
+        .later("reply", only: .null),
+        .later("alive", only: .word("any")),
+        Field("closeCode", \.closeCode, .optional(.closeCode)),
+    ]
+}
+
+extension ReconnectSettings {
+    /// The section `reconnect`.
+    static let fields: [Field<ReconnectSettings>] = [
+        Field("enabled", \.enabled, .flag),
+        // Never zero: a server that accepts and closes at once must not be hammered.
+        Field("initialDelay", \.initialDelay, .duration(.milliseconds(10) ... .seconds(86_400))),
+        Field("factor", \.factor, .decimal(1...1000)),
+        Field("maxDelay", \.maxDelay, .duration(.milliseconds(10) ... .seconds(86_400))),
+        Field("jitter", \.jitter, .decimal(0...1)),
+        Field("maxRetries", \.maxRetries, .optional(.number(0...1_000_000_000))),
+        Field("resetAfter", \.resetAfter, .duration(.zero ... .seconds(86_400))),
+        Field("stopOnCloseCodes", \.stopOnCloseCodes, .list(.closeCodes)),
+        Field("stopOnStatus", \.stopOnStatus, .list(.number(100...599))),
+    ]
+}
+
+extension OutboxSettings {
+    /// The section `outbox`.
+    static let fields: [Field<OutboxSettings>] = [
+        Field("whenOffline", \.whenOffline, .word()),
+        Field("maxMessages", \.maxMessages, .number(1...10_000_000)),
+        Field("maxBytes", \.maxBytes, .size(1...1 << 40)),
+        Field("maxAge", \.maxAge, .optional(.duration(.milliseconds(1) ... .longestWritten))),
+        Field("overflow", \.overflow, .word()),
+        .later("confirm", only: .word("written")),
+        .later("wakes", only: .word("false")),
+    ]
+}

@@ -1,0 +1,338 @@
+"""The configuration file: several connections, who may use them, and what is said about a wrong one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Bridge, Upstream
+
+USAGE, UNREADABLE, CONFIGURATION = 64, 66, 78
+
+Configure = Callable[..., Bridge]
+
+
+@pytest.fixture
+def serve_file(start_upstream, run_bridge, tmp_path: Path) -> Configure:
+    """Serve with a configuration file, on a free port, and wait until it listens."""
+
+    def serve(text: str, *arguments: str, **options: Any) -> Bridge:
+        path = tmp_path / "wsbridge.yaml"
+        path.write_text(text)
+        flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
+        return run_bridge("serve", *flags, *arguments, **options).listening()
+
+    return serve
+
+
+@pytest.fixture
+def run(run_bridge, tmp_path: Path):
+    """Run a command with a configuration file to its end, in the file's folder."""
+
+    def run(text: str, command: str = "check", **options: Any) -> tuple[int, str, str]:
+        path = tmp_path / "wsbridge.yaml"
+        path.write_text(text)
+        bridge = run_bridge(command, "--config", str(path), **options)
+        return bridge.exit_code(), bridge.out.text, bridge.err.text.replace(f"{tmp_path}/", "")
+
+    return run
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def state(bridge: Bridge, name: str, **fields: str) -> str:
+    response = bridge.get(f"/v1/connections/{name}/status", fields)
+    assert response.status == 200, response
+    return response.json()["state"]
+
+
+# Several connections
+
+
+def test_several_connections_are_kept_apart(start_upstream, serve_file: Configure) -> None:
+    first, second = start_upstream(), start_upstream()
+    bridge = serve_file(f"connections: {{ a.b: {{ url: '{first.url}' }}, c: {{ url: '{second.url}' }} }}")
+    one, two = first.peer(), second.peer()
+    stream = bridge.stream("/v1/connections/c/events?limit=1&since=start")
+    assert bridge.post("/v1/connections/a.b/messages", b"to the first").status == 202
+    assert bridge.post("/v1/connections/c/messages", b"to the second").status == 202
+    assert one.received(1) == ["to the first"]
+    assert two.received(1) == ["to the second"]
+    one.send("from the first")
+    two.send("from the second")
+    assert stream.next().data == "from the second"
+    listed = bridge.get("/v1/connections").json()["connections"]
+    assert [connection["name"] for connection in listed] == ["a.b", "c"]
+
+
+def test_short_paths_are_ambiguous_among_several(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(f"connections: {{ a: {{ url: '{upstream.url}' }}, b: {{ url: '{upstream.url}' }} }}")
+    response = bridge.get("/status")
+    assert response.status == 404
+    assert response.json()["type"] == "urn:wsbridge:problem:ambiguous-connection"
+    assert "a, b" in response.json()["detail"]
+    assert bridge.get("/v1/connections/nothing/status").status == 404
+
+
+def test_short_paths_mean_the_one_named_default(upstream: Upstream, serve_file: Configure) -> None:
+    url = upstream.url
+    bridge = serve_file(f"connections: {{ a: {{ url: '{url}' }}, default: {{ url: '{url}' }} }}")
+    assert bridge.get("/status").json()["name"] == "default"
+
+
+def test_the_flag_names_the_upstream_of_default(start_upstream, serve_file: Configure) -> None:
+    wrong, right = start_upstream(), start_upstream()
+    bridge = serve_file(f"connections: {{ default: {{ url: '{wrong.url}' }} }}", "--upstream", right.url)
+    right.peer()
+    assert bridge.status()["url"].startswith(right.url)
+
+
+# Settings that reach the upstream
+
+
+def test_headers_and_subprotocols_reach_the_upstream(
+    start_upstream, serve_file: Configure, tmp_path: Path
+) -> None:
+    upstream = start_upstream(subprotocols=["v2"])
+    (tmp_path / "secret").write_text("s3cret\n")
+    bridge = serve_file(
+        f"""
+connections:
+  default:
+    url: {upstream.url}
+    headers: {{ X-Key: "${{KEY}}", Authorization: "Bearer ${{file:secret}}" }}
+    subprotocols: [v1, v2]
+    requireSubprotocol: true
+    compression: false
+""",
+        environment={"KEY": "from the environment"},
+    )
+    request = upstream.peer().request
+    assert request.headers["X-Key"] == "from the environment"
+    assert request.headers["Authorization"] == "Bearer s3cret"
+    assert "Sec-WebSocket-Extensions" not in request.headers
+    status = bridge.await_ready()
+    assert status["subprotocol"] == "v2"
+    assert "s3cret" not in bridge.err.text
+    assert "s3cret" not in bridge.get("/status").body.decode()
+
+
+def test_a_manual_connection_waits_to_be_connected(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(f"connections: {{ default: {{ url: '{upstream.url}', connect: manual }} }}")
+    assert bridge.status()["state"] == "idle"
+    assert bridge.post("/connect").status == 200
+    upstream.peer()
+    bridge.await_ready()
+
+
+def test_an_own_authority_is_trusted(start_upstream, serve_file, authority, tmp_path: Path) -> None:
+    upstream = start_upstream(tls=authority.server_context("IP:127.0.0.1"))
+    (tmp_path / "ca.pem").write_bytes(Path(authority.certificate).read_bytes())
+    bridge = serve_file(f"connections: {{ default: {{ url: '{upstream.url}', tls: {{ ca: ca.pem }} }} }}")
+    bridge.await_ready()
+
+
+# Settings that clients notice
+
+
+def test_limits_on_subscribers_and_filters_are_kept(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(
+        f"""
+http: {{ maxSubscribers: 3, maxFilters: 1, retry: 7s }}
+connections: {{ default: {{ url: '{upstream.url}' }} }}
+"""
+    )
+    bridge.stream()
+    bridge.stream()
+    refused = bridge.ask_for_stream("/events?types=status").refusal()
+    assert refused.status == 503
+    assert refused.json()["type"] == "urn:wsbridge:problem:too-many-subscribers"
+    assert "filters" in refused.json()["detail"]
+    assert refused.header("Retry-After") == "7"
+    bridge.stream()
+    assert bridge.ask_for_stream("/events").head.status == 503
+
+
+def test_one_client_has_so_many_connections_at_most(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(
+        f"""
+http: {{ maxConnectionsPerClient: 2 }}
+connections: {{ default: {{ url: '{upstream.url}' }} }}
+"""
+    )
+    streams = [bridge.stream(), bridge.stream()]
+    with pytest.raises((ConnectionError, EOFError)):
+        bridge.get("/healthz")
+    assert len(streams) == 2
+
+
+def test_the_history_is_bounded(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(
+        f"""
+history: {{ maxMessages: 2 }}
+connections: {{ default: {{ url: '{upstream.url}' }} }}
+"""
+    )
+    peer = upstream.peer()
+    bridge.await_ready()
+    for text in ("one", "two", "three"):
+        peer.send(text)
+    bridge.await_status(lambda status: status["counters"]["received"] == 3, "all have arrived")
+    stream = bridge.stream("/events?since=start&limit=2")
+    assert [event.data for event in stream.take(2)] == ["two", "three"]
+
+
+# Tokens
+
+
+def test_tokens_open_what_they_name(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(
+        f"""
+http:
+  tokens:
+    - {{ name: reader, token: r, allow: [read] }}
+    - {{ name: sender, token: s, allow: [send], connections: ["feed-*"] }}
+    - {{ name: everything, token: "${{OPS}}" }}
+connections:
+  feed-1: {{ url: '{upstream.url}' }}
+  other: {{ url: '{upstream.url}' }}
+""",
+        environment={"OPS": "o"},
+    )
+
+    def post(name: str, verb: str, token: str) -> int:
+        return bridge.request("POST", f"/v1/connections/{name}/{verb}", b"x", bearer(token)).status
+
+    assert bridge.get("/v1/connections").status == 401
+    assert state(bridge, "other", **bearer("r"))
+    assert post("feed-1", "messages", "r") == 403
+    assert post("feed-1", "messages", "s") == 202
+    assert post("other", "messages", "s") == 403
+    assert bridge.get("/v1/connections/feed-1/status", bearer("s")).status == 403
+    assert post("other", "messages", "o") == 202
+    assert post("other", "connect", "o") == 200
+    assert post("other", "connect", "r") == 403
+    assert bridge.get("/v1/connections", bearer("wrong")).status == 401
+
+
+# What is said at the start
+
+
+def test_the_start_log_names_missing_defaults_once(upstream: Upstream, serve_file: Configure) -> None:
+    bridge = serve_file(
+        f"connections: {{ a: {{ url: '{upstream.url}' }}, b: {{ url: '{upstream.url}', proxy: none }} }}"
+    )
+    named = [record for record in bridge.records if "not available" in record["message"]]
+    assert len(named) == 1
+    assert "connections.*.network" in named[0]["settings"]
+    assert "connections.*.proxy" in named[0]["settings"]
+
+
+def test_check_prints_what_results_without_secrets(run) -> None:
+    code, out, err = run(
+        """
+http: { tokens: [{ name: ops, token: s3cret }], keepAlive: "${KEEP:-3}" }
+connections:
+  default: { url: "wss://s3cret:s3cret@example.org/feed?s3cret", headers: { A: "${S}" } }
+""",
+        environment={"S": "s3cret", "WSBRIDGE_LISTEN": "127.0.0.1:99"},
+    )
+    assert (code, err) == (0, "")
+    assert "s3cret" not in out
+    assert "\n  keepAlive: 3s\n" in out
+    assert out.startswith("http:\n  listen: 127.0.0.1:99\n")
+    # What it prints is a configuration.
+    assert run(out) == (0, out, "")
+
+
+def test_json_works(run) -> None:
+    code, out, _ = run('{\n\t"connections": {"default": {"url": "ws:\\/\\/example.org"}}\n}\n')
+    assert code == 0
+    assert "url: ws://example.org/\n" in out
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_every_error_is_reported_with_its_line(run, command: str) -> None:
+    code, out, err = run(
+        """\
+http:
+  lisen: :8080
+  keepAlive: 3 parsecs
+connections:
+  default:
+    url: ftp://s3cret@example.org
+    recconnect: {}
+    proxy: http://proxy.example
+    headers: { A: "${UNSET}" }
+""",
+        command,
+    )
+    assert (code, out) == (CONFIGURATION, "")
+    lines = err.splitlines()
+    assert lines[0] == "wsbridge.yaml:2: http.lisen: unknown key; did you mean listen?"
+    assert lines[1].startswith("wsbridge.yaml:3: http.keepAlive: expected a duration")
+    assert lines[2].startswith("wsbridge.yaml:6: connections.default.url: expected a URL")
+    assert lines[3].endswith("7: connections.default.recconnect: unknown key; did you mean reconnect?")
+    assert lines[4].startswith("wsbridge.yaml:8: connections.default.proxy: is not available in this version")
+    assert lines[5].endswith("9: connections.default.headers.A: the environment variable UNSET is not set")
+    assert len(lines) == 6
+    assert "s3cret" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: [", "wsbridge.yaml:1: not valid YAML"),
+        ("http:\n\tlisten: x", "wsbridge.yaml:2: not valid YAML: a tab indents this line; use spaces"),
+        ("http: {}\nhttp: {}", "wsbridge.yaml:2: http: stands twice; the first is on line 1"),
+        ("", "no upstream"),
+        (
+            "http: { listen: ':0' }\nconnections: { a: { url: ws://h } }",
+            "wsbridge.yaml:1: http.listen: :0 can be",
+        ),
+    ],
+)
+def test_a_wrong_file_is_a_wrong_configuration(run, text: str, line: str) -> None:
+    code, out, err = run(text)
+    assert (code, out) == (CONFIGURATION, "")
+    assert line in err
+
+
+def test_a_file_that_cannot_be_read_is_named(run_bridge, run, tmp_path: Path) -> None:
+    missing = run_bridge("serve", "--config", str(tmp_path / "none.yaml"))
+    assert missing.exit_code() == UNREADABLE
+    assert missing.err.text == f"wsbridge: {tmp_path}/none.yaml: cannot be read: no such file or directory\n"
+    folder = run_bridge("check", environment={"WSBRIDGE_CONFIG": str(tmp_path)})
+    assert folder.exit_code() == UNREADABLE
+    assert "is a directory" in folder.err.text
+    code, _, err = run("connections: { a: { url: 'wss://${file:none}' } }")
+    assert code == UNREADABLE
+    assert err == "wsbridge.yaml:1: connections.a.url: none cannot be read: no such file or directory\n"
+
+
+def test_a_file_may_be_too_large(run) -> None:
+    code, _, err = run("# " + "x" * (4 << 20))
+    assert code == UNREADABLE
+    assert "it has more than 4MiB" in err
+
+
+def test_a_pipe_can_be_the_file(run_bridge, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    bridge = run_bridge("check", "--config", str(tmp_path / "pipe"))
+    (tmp_path / "pipe").write_text("connections: { a: { url: ws://h } }")
+    assert bridge.exit_code() == 0
+
+
+def test_demo_takes_no_file(run_bridge) -> None:
+    demo = run_bridge("demo", "--config", "wsbridge.yaml")
+    assert demo.exit_code() == USAGE
+    assert "--config: demo has no configuration file" in demo.err.text
