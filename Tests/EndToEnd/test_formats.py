@@ -239,22 +239,6 @@ def test_parameters_that_mean_nothing_are_refused_by_name(bridge: Bridge, query:
     assert f"`{name}`" in refusal.json()["detail"]
 
 
-# Slow subscribers
-
-
-@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
-def test_a_slow_subscriber_is_disconnected_if_it_wishes(bridge: Bridge, peer: Peer, version: str) -> None:
-    stalled = bridge.stream("/events?slow=disconnect", receive_buffer=4096, version=version)
-    reader = bridge.stream()
-    # More than the sockets and the history hold.
-    count = 1000
-    peer.start_sending(f"{number} " + "x" * 100_000 for number in range(count))
-    assert reader.take(count)[-1].data.startswith(f"{count - 1} ")
-    bridge.await_status(lambda status: status["subscribers"] == 1, "the slow subscriber is disconnected")
-    assert bridge.status()["counters"]["gaps"] == 0
-    assert not stalled.body.ended
-
-
 # Several connections
 
 
