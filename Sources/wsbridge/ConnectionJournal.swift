@@ -7,23 +7,14 @@ final class ConnectionJournal: ConnectionSink {
     private let name: String
     private let index: ConnectionIndex
     /// Fit to be shown.
-    private let url: String
-    private let recordsSent: Bool
+    var url: String
     private let hub: EventHub
     private let log: Log
 
-    init(
-        name: String,
-        index: ConnectionIndex,
-        url: String,
-        recordsSent: Bool,
-        hub: EventHub,
-        log: Log
-    ) {
+    init(name: String, index: ConnectionIndex, url: String, hub: EventHub, log: Log) {
         self.name = name
         self.index = index
         self.url = url
-        self.recordsSent = recordsSent
         self.hub = hub
         self.log = log
     }
@@ -33,7 +24,7 @@ final class ConnectionJournal: ConnectionSink {
     }
 
     func sent(_ message: Message) {
-        if recordsSent { hub.append(.message(message), of: index, direction: .sent) }
+        hub.sent(message, by: index)
     }
 
     func happened(_ event: Lifecycle) {

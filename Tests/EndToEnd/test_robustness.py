@@ -1,4 +1,4 @@
-"""What the bridge does at its edges: while it starts and stops, without descriptors, with smuggled requests."""
+"""What the bridge does at its edges: starting, stopping, without descriptors, with smuggled requests."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ package struct Outbox: Sendable {
     /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
     private static let refusalLimit = 2
 
-    let settings: OutboxSettings
+    /// New ones hold for what comes; what is over new bounds stays.
+    package var settings: OutboxSettings
     private let epoch: String
     var queued = Queue<Entry>()
     private(set) var inFlight = Queue<Entry>()

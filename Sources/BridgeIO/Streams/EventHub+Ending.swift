@@ -22,7 +22,19 @@ extension EventHub {
     package func endAll() {
         deliver()
         polls.answerAll(log)
-        for subscriber in allSubscribers where !subscriber.isGone {
+        end(allSubscribers)
+    }
+
+    /// Ends the streams that show this connection alone, in the same way, and polls of it.
+    func endStreams(of connection: ConnectionIndex) {
+        deliver()
+        let selection = ConnectionSelection(connection)
+        polls.answerAll(log) { $0.connections == selection }
+        end(allSubscribers.filter { $0.feed.filter.connections == selection })
+    }
+
+    private func end(_ subscribers: [Subscriber]) {
+        for subscriber in subscribers where !subscriber.isGone {
             let feed = subscriber.feed
             if let position = subscriber.position(in: feed) {
                 subscriber.enqueue(feed.rest(from: position))

@@ -1,4 +1,5 @@
 package import BridgeCore
+package import WebSocketProtocol
 
 /// Publishes: what is appended to the log goes out to every subscriber that asked for it.
 ///
@@ -7,7 +8,8 @@ package import BridgeCore
 package final class EventHub {
     package private(set) var log: EventLog
     package let loop: Loop
-    let settings: HTTPSettings
+    /// New ones hold at once.
+    package var settings: HTTPSettings
     var feeds = FeedTable()
     private var dirty: [Feed] = []
     let polls = PollRoom()
@@ -34,6 +36,12 @@ package final class EventHub {
         log.register(name, limits: limits)
     }
 
+    /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
+    package func remove(_ connection: ConnectionIndex) {
+        endStreams(of: connection)
+        log.remove(connection)
+    }
+
     // MARK: Publishing
 
     /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`.
@@ -54,6 +62,12 @@ package final class EventHub {
             feed.trim(to: limit) { leaveBehind($0) }
         }
         if scratch.capacity > EventHub.scratchBytes { scratch = [] }
+    }
+
+    /// Adds a message that was sent, where the history is to have those too.
+    package func sent(_ message: Message, by connection: ConnectionIndex) {
+        guard log.includesSent(connection) else { return }
+        append(.message(message), of: connection, direction: .sent)
     }
 
     /// Has a feed delivered in the next `deliver()`; something is appended to it right after.

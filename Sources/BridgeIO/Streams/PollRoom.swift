@@ -45,9 +45,9 @@ final class PollRoom {
         }
     }
 
-    /// Answers all, with nothing where nothing came.
-    func answerAll(_ log: EventLog) {
-        for group in groups.values {
+    /// Answers all that wait for what `isMeant` says, with nothing where nothing came.
+    func answerAll(_ log: EventLog, where isMeant: (StreamFilter) -> Bool = { _ in true }) {
+        for (filter, group) in groups where isMeant(filter) {
             for waiting in group.polls.values { waiting.finish(log) }
         }
     }

@@ -15,7 +15,7 @@ extension ManagedConnection {
         expire()
         let receipt = try outbox.append(
             messages,
-            uplink: machine.uplink,
+            uplink: uplink,
             mayWait: mayWait,
             now: surroundings.loop.now
         )
@@ -99,7 +99,7 @@ extension ManagedConnection {
     }
 
     /// Sees to it that messages expire in time even if nothing else happens.
-    private func watchAge() {
+    func watchAge() {
         guard let due = outbox.nextExpiry else { return }
         // One that fires too early costs a look; older messages may have come back in front since it was set.
         if let expiry, expiry.due <= due { return }

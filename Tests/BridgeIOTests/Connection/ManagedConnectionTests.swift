@@ -40,6 +40,21 @@ import WebSocketProtocol
         #expect(scene.log.records.contains(.open(subprotocol: nil, reconnected: true)))
     }
 
+    @Test func `a connection that is replaced takes its outbox along, in order`() throws {
+        let scene = try ConnectionScene.open()
+        let other = try UpstreamDouble(loop: scene.loop)
+        try scene.peer(0).drop()
+        scene.run { !scene.connection.isReady }
+        let url = try WebSocketURL("ws://127.0.0.1:\(other.port)/")
+        let target = UpstreamTarget(terms: ClientHandshake.Terms(url: url), maximumMessageBytes: 1 << 20)
+        try scene.send("before")
+        scene.connection.replace(target: target, settings: ConnectionSettings())
+        try scene.send("after")
+        scene.run { other.peers.first?.texts.count == 2 }
+        #expect(other.peers.first?.texts == ["before", "after"])
+        #expect(scene.log.records.last == .ready)
+    }
+
     @Test func `what a dropped socket had not written goes out again, in order and complete`() throws {
         let scene = try ConnectionScene.open(ConnectionScene.makeRoom)
         let peer = try scene.peer(0)
