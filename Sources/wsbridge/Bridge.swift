@@ -21,6 +21,7 @@ final class Bridge {
 
     private let flushes: FlushRound
     private var turnEnd: BeforeWaiting?
+    private var nextTurn: LoopTimer?
 
     init(_ configuration: BridgeConfiguration, files: PublicFiles, loop: Loop, log: Log) {
         self.configuration = configuration
@@ -125,9 +126,11 @@ final class Bridge {
         for _ in 0..<Bridge.roundsPerTurn {
             hub.deliver()
             flushes.flush()
-            guard server.runIfNeeded() else { break }
+            guard server.runIfNeeded() || hub.hasNews else { break }
         }
         server.prepareToWait()
+        // What the last round brought about goes out after the upstreams have had their turn.
+        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
         shutdown?.turnEnded()
     }
 

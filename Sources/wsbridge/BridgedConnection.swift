@@ -55,10 +55,12 @@ struct BridgedConnection {
 
     /// Writes the members of the status object (`GET .../status`).
     func writeStatus(to json: inout JSONWriter) {
-        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) {
-            json in
-            hub.log.status(of: index).writeMembers(to: &json)
-        }
+        upstream.status.writeMembers(
+            to: &json,
+            subscribers: hub.subscriberCount(of: index),
+            gaps: hub.gaps(of: index),
+            history: { json in hub.log.status(of: index).writeMembers(to: &json) }
+        )
     }
 }
 

@@ -118,6 +118,9 @@ package struct Outbox: Sendable {
         return Departure(id: id(entry.number), message: entry.message)
     }
 
+    /// What `written` takes next.
+    package var oldestInFlight: Message? { inFlight.first?.message }
+
     /// The kernel took the message that was handed out first of those in flight: it is sent.
     ///
     /// Returns its payload bytes; nil if another one, or none, is to be written next.

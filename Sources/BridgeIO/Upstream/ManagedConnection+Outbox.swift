@@ -64,8 +64,10 @@ extension ManagedConnection {
         while let content = line.ledger.popWritten(through: frame) {
             switch content {
             case .message(let id):
-                guard let bytes = outbox.written(id) else { continue }
+                let message = outbox.oldestInFlight
+                guard let bytes = outbox.written(id), let message else { continue }
                 tally.sent(bytes: bytes)
+                surroundings.sink.sent(message)
                 end(id, as: .sent(at: surroundings.wallClock()))
             case .control(let frame):
                 // What came before the ping was written is no answer to it.

@@ -26,6 +26,7 @@ import WebSocketProtocol
         scene.run { scene.sent.count == 3 && scene.upstream.peers.first?.texts.count == 3 }
         #expect(try scene.peer(0).texts == ["a", "b", "c"])
         #expect(scene.sent == ids)
+        #expect(scene.log.written == ["a", "b", "c"])
     }
 
     @Test func `after a drop it dials again and flushes the outbox in order`() throws {
