@@ -31,7 +31,13 @@ extension Bridge: HTTPHandler {
         case .status(let name):
             return .response(try status(of: name, request))
         case .events(let name, let query):
-            return try events(of: name, query, request)
+            return try events(of: [name], query, request, from: head)
+        case .mergedEvents(let names, let query):
+            return try events(of: names, query, request, from: head)
+        case .subscribers(let name):
+            return .response(try subscribers(of: name, request))
+        case .poll(let name, let query):
+            return try poll(name, query, request)
         case .readiness:
             return .response(readiness(request))
         case .send(let name, let order):
@@ -95,53 +101,6 @@ extension Bridge: HTTPHandler {
         return try status(of: name, request)
     }
 
-    private func events(
-        of name: String,
-        _ query: EventsQuery,
-        _ request: AdmittedRequest
-    ) throws(Problem) -> HTTPAnswer {
-        let connection = try connection(name)
-        guard shutdown == nil else { throw .bridgeStopping }
-        guard hub.subscriberCount < configuration.http.maxSubscribers else {
-            throw .tooManySubscribers(
-                limit: configuration.http.maxSubscribers,
-                retryAfter: configuration.http.retry
-            )
-        }
-        let filter = StreamFilter(connections: ConnectionSelection(connection.index), types: query.types)
-        guard hub.hasRoom(for: filter) else {
-            throw .tooManyFilters(
-                limit: configuration.http.maxFilters,
-                retryAfter: configuration.http.retry
-            )
-        }
-        let fields = Bridge.streamFields + request.fields
-        // Not as a stream: libmicrohttpd would send its last chunk, which is a body.
-        guard !request.isHead else { return .response(HTTPResponse(status: 200).replacing(fields)) }
-        return .stream(fields: fields) { [hub, loop] channel in
-            let now = loop.wallTime
-            hub.subscribe(
-                channel,
-                filter: filter,
-                start: query.position(at: now),
-                limit: query.limit,
-                opening: { encoder, bytes in
-                    guard query.types.contains(.status) else { return }
-                    encoder.appendStatus("snapshot", of: name, at: now, to: &bytes) {
-                        connection.writeStatus(to: &$0)
-                    }
-                }
-            )
-        }
-    }
-
-    private static let streamFields = [
-        HTTPField("Content-Type", "text/event-stream; charset=utf-8"),
-        HTTPField("Cache-Control", "no-store, no-transform"),
-        HTTPField("X-Accel-Buffering", "no"),
-        HTTPField("X-Content-Type-Options", "nosniff"),
-    ]
-
     func json(
         _ request: AdmittedRequest,
         status: Int = 200,
@@ -154,16 +113,9 @@ extension Bridge: HTTPHandler {
 }
 
 extension HTTPResponse {
-    func replacing(_ fields: [HTTPField]) -> HTTPResponse {
-        var response = self
-        response.fields = fields
-        return response
-    }
-
     func adding(_ further: [HTTPField]) -> HTTPResponse {
         var response = self
         response.fields += further
         return response
     }
-
 }

@@ -6,19 +6,22 @@ internal import WebSocketProtocol
 ///
 /// Only here do the parts know one another.
 final class Bridge {
-    let configuration: BridgeConfiguration
+    private(set) var configuration: BridgeConfiguration
     let loop: Loop
     let log: Log
     let hub: EventHub
-    let gate: RequestGate
+    private(set) var gate: RequestGate
     let files: PublicFiles
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:]
+    /// Those that were removed and still have to close.
+    private var leaving: [ObjectIdentifier: BridgedConnection] = [:]
     private(set) var server: HTTPServer?
     var shutdown: Shutdown?
 
     private let flushes: FlushRound
     private var turnEnd: BeforeWaiting?
+    private var nextTurn: LoopTimer?
 
     init(_ configuration: BridgeConfiguration, files: PublicFiles, loop: Loop, log: Log) {
         self.configuration = configuration
@@ -75,15 +78,59 @@ final class Bridge {
         )
     }
 
+    // MARK: Another configuration
+
+    /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
+    /// touched.
+    func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
+        let change = ConfigurationChange(from: configuration, to: new)
+        configuration = change.result
+        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        hub.settings = configuration.http
+        server?.deadlines.timeout = configuration.http.requestTimeout
+        for name in change.removed { remove(name) }
+        for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
+        for name in change.replaced {
+            guard var connection = connections[name], let settings = configuration.connections[name] else {
+                continue
+            }
+            connection.replace(settings)
+            connections[name] = connection
+        }
+        for name in change.added {
+            guard let settings = configuration.connections[name] else { continue }
+            add(name, settings)
+            connections[name]?.upstream.start()
+        }
+        return change
+    }
+
+    /// Lets a connection go: it is not found any more, its upstream is closed, then its streams end.
+    private func remove(_ name: String) {
+        guard let connection = connections.removeValue(forKey: name) else { return }
+        let id = ObjectIdentifier(connection.upstream)
+        leaving[id] = connection
+        connection.upstream.stop { [unowned self] in
+            leaving[id] = nil
+            connection.sender.stop(because: .notFound("the connection was removed"))
+            // It may have come back meanwhile.
+            if connections[name] == nil { hub.remove(connection.index) }
+        }
+    }
+
+    // MARK: The end of a turn
+
     /// Sends out what came in and what it brought about, until nothing is left to do but wait.
     func endTurn() {
         guard let server else { return }
         for _ in 0..<Bridge.roundsPerTurn {
             hub.deliver()
             flushes.flush()
-            guard server.runIfNeeded() else { break }
+            guard server.runIfNeeded() || hub.hasNews else { break }
         }
         server.prepareToWait()
+        // What the last round brought about goes out after the upstreams have had their turn.
+        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
         shutdown?.turnEnded()
     }
 

@@ -8,8 +8,9 @@ struct BridgedConnection {
     let upstream: ManagedConnection
     let sender: Sender
     /// It counts for whether the bridge is ready.
-    let isToBeUp: Bool
+    private(set) var isToBeUp: Bool
     private let hub: EventHub
+    private let journal: ConnectionJournal
 
     init(
         name: String,
@@ -22,7 +23,13 @@ struct BridgedConnection {
         self.index = index
         self.hub = hub
         let loop = hub.loop
-        let url = configuration.url.redacted
+        journal = ConnectionJournal(
+            name: name,
+            index: index,
+            url: configuration.url.redacted,
+            hub: hub,
+            log: log
+        )
         upstream = ManagedConnection(
             name: name,
             target: UpstreamTarget(configuration),
@@ -30,7 +37,7 @@ struct BridgedConnection {
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
                 flushes: flushes,
-                sink: ConnectionJournal(name: name, index: index, url: url, hub: hub, log: log),
+                sink: journal,
                 epoch: hub.log.epoch.text,
                 wallClock: { loop.wallTime }
             )
@@ -39,12 +46,21 @@ struct BridgedConnection {
         isToBeUp = configuration.settings.connect == .always
     }
 
+    /// Ends the connection and begins anew with other settings, in the same place.
+    mutating func replace(_ configuration: ConnectionConfiguration) {
+        isToBeUp = configuration.settings.connect == .always
+        journal.url = configuration.url.redacted
+        upstream.replace(target: UpstreamTarget(configuration), settings: configuration.settings)
+    }
+
     /// Writes the members of the status object (`GET .../status`).
     func writeStatus(to json: inout JSONWriter) {
-        upstream.status.writeMembers(to: &json, subscribers: hub.subscriberCount(of: index), gaps: hub.gaps) {
-            json in
-            hub.log.status(of: index).writeMembers(to: &json)
-        }
+        upstream.status.writeMembers(
+            to: &json,
+            subscribers: hub.subscriberCount(of: index),
+            gaps: hub.gaps(of: index),
+            history: { json in hub.log.status(of: index).writeMembers(to: &json) }
+        )
     }
 }
 

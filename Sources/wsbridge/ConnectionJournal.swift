@@ -2,12 +2,12 @@ internal import BridgeCore
 internal import BridgeIO
 internal import WebSocketProtocol
 
-/// Puts what a connection receives and what happens to it into the event log, and the latter into the log.
+/// Puts what a connection receives and sends, and what happens to it into the event log, and the latter into the log.
 final class ConnectionJournal: ConnectionSink {
     private let name: String
     private let index: ConnectionIndex
     /// Fit to be shown.
-    private let url: String
+    var url: String
     private let hub: EventHub
     private let log: Log
 
@@ -21,6 +21,10 @@ final class ConnectionJournal: ConnectionSink {
 
     func received(_ message: Message) {
         hub.append(.message(message), of: index)
+    }
+
+    func sent(_ message: Message) {
+        hub.sent(message, by: index)
     }
 
     func happened(_ event: Lifecycle) {

@@ -1,3 +1,4 @@
+internal import BridgeCore
 internal import Glibc
 
 /// What the process asks of the machine that it runs on.
@@ -63,13 +64,73 @@ enum Machine {
     }
 
     private static func write(_ text: String, to descriptor: Int32) {
-        var bytes = [UInt8]((text.hasSuffix("\n") ? text : text + "\n").utf8)[...]
-        while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes {
+        _ = write([UInt8]((text.hasSuffix("\n") ? text : text + "\n").utf8), to: descriptor)
+    }
+
+    /// Returns whether all of it was taken.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
                 unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
-            guard count > 0 || errno == EINTR else { return }
-            bytes = bytes.dropFirst(max(count, 0))
+            if count < 0, errno == EAGAIN {
+                _ = isReady(descriptor, for: POLLOUT)
+                continue
+            }
+            guard count > 0 || errno == EINTR else { return false }
+            rest = rest.dropFirst(max(count, 0))
         }
+        return true
+    }
+
+    /// Waits until it is, if `timeout` is -1, or for so many milliseconds.
+    private static func isReady(_ descriptor: Int32, for events: Int32, timeout: Int32 = -1) -> Bool {
+        var state = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        return unsafe poll(&state, 1, timeout) > 0
+    }
+}
+
+/// What commands need that read and write streams.
+extension Machine {
+    /// The descriptor of stdout.
+    static var output: Int32 { STDOUT_FILENO }
+
+    /// Writes to stdout; returns false if nobody reads it any more.
+    static func put(_ bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
+
+    /// Waits for something on stdin; nil at its end.
+    static func readInput() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            if count > 0 { return Array(buffer[..<count]) }
+            if count < 0, errno == EAGAIN {
+                _ = isReady(STDIN_FILENO, for: POLLIN)
+            } else if count == 0 || errno != EINTR {
+                return nil
+            }
+        }
+    }
+
+    /// Waits for so long; returns false, at once, if nobody reads stdout any more.
+    static func pause(_ duration: Duration) -> Bool {
+        !isReady(STDOUT_FILENO, for: 0, timeout: Int32(clamping: duration.milliseconds))
+    }
+
+    /// From now on Ctrl-C, and SIGTERM, end the process with 0; only for commands that have nothing to tidy up.
+    static func endCleanlyWhenInterrupted() {
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { _ in _exit(0) }
+        }
+    }
+
+    /// The time of day.
+    static var wallTime: WallTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(
+            millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        )
     }
 }

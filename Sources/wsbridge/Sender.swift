@@ -42,10 +42,10 @@ final class Sender {
     }
 
     /// Answers everyone who waits: what was not sent by now never will be.
-    func stop() {
+    func stop(because problem: Problem = .bridgeStopping) {
         while let wait = waits.values.first {
             remove(wait)
-            wait.finish(HTTPResponse(.bridgeStopping))
+            wait.finish(HTTPResponse(problem))
         }
     }
 

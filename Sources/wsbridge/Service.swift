@@ -7,10 +7,17 @@ final class Service {
     private let loop: Loop
     private let log: Log
     private let bridge: Bridge
+    /// Reads the configuration again; nil: there is no file.
+    private let reread: (() throws(StartError) -> BridgeConfiguration)?
     private var signals: [SignalWatcher] = []
 
     /// - Throws: what a file that is needed from the start lacks.
-    init(_ configuration: BridgeConfiguration, loop: Loop) throws(StartError) {
+    init(
+        _ configuration: BridgeConfiguration,
+        loop: Loop,
+        reread: (() throws(StartError) -> BridgeConfiguration)? = nil
+    ) throws(StartError) {
+        self.reread = reread
         self.loop = loop
         let page = try FoundPage(
             configuration.http.publicDirectory,
@@ -50,10 +57,19 @@ final class Service {
             signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
         }
         signals.append(
-            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in
-                log.info("nothing to reload: there is no configuration file")
-            }
+            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
         )
+    }
+
+    private func reload() {
+        guard bridge.shutdown == nil else { return }
+        guard let reread else { return log.info("nothing to reload: there is no configuration file") }
+        do throws(StartError) {
+            log.write(LogRecord(bridge.reload(try reread())))
+        } catch {
+            for line in error.lines { log.error("the configuration is wrong", ["error": .text(line)]) }
+            log.error("not reloaded: the bridge goes on with the configuration that it has")
+        }
     }
 
     private func stop(by signal: Int32) {

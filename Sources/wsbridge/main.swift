@@ -25,8 +25,24 @@ do throws(StartError) {
         Machine.say(text)
         return .clean
     case .serve(let configuration):
-        return try Service(configuration, loop: Loop()).run()
+        return try Service(configuration, loop: Loop(), reread: configurationReader()).run()
     case .demo(let configuration):
         return try runDemo(configuration)
+    case .health(let endpoint):
+        return runHealth(endpoint)
+    case .send(let order):
+        return runSend(order)
+    case .tail(let order):
+        return Tail(order).run()
+    }
+}
+
+/// Reads the configuration as at the start, if there is a file to read.
+@MainActor func configurationReader() -> (() throws(StartError) -> BridgeConfiguration)? {
+    let arguments = CommandLine.arguments.dropFirst()
+    let environment = ProcessInfo.processInfo.environment
+    guard Invocation.namesFile(arguments: arguments, environment: environment) else { return nil }
+    return { () throws(StartError) in
+        try BridgeConfiguration(arguments: arguments, environment: environment, files: .local)
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,21 @@ def run_bridge() -> Iterator[Callable[..., Bridge]]:
             return bridge
 
         yield run
+
+
+@pytest.fixture
+def serve_file(
+    start_upstream: Callable[..., Upstream], run_bridge: Callable[..., Bridge], tmp_path: Path
+) -> Callable[..., Bridge]:
+    """Serve with a configuration file, on a free port, and wait until it listens."""
+
+    def serve(text: str, *arguments: str, **options: Any) -> Bridge:
+        path = tmp_path / "wsbridge.yaml"
+        path.write_text(text)
+        flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
+        return run_bridge("serve", *flags, *arguments, **options).listening()
+
+    return serve
 
 
 @pytest.fixture

@@ -17,19 +17,6 @@ Configure = Callable[..., Bridge]
 
 
 @pytest.fixture
-def serve_file(start_upstream, run_bridge, tmp_path: Path) -> Configure:
-    """Serve with a configuration file, on a free port, and wait until it listens."""
-
-    def serve(text: str, *arguments: str, **options: Any) -> Bridge:
-        path = tmp_path / "wsbridge.yaml"
-        path.write_text(text)
-        flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
-        return run_bridge("serve", *flags, *arguments, **options).listening()
-
-    return serve
-
-
-@pytest.fixture
 def run(run_bridge, tmp_path: Path):
     """Run a command with a configuration file to its end, in the file's folder."""
 

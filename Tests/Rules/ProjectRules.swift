@@ -21,6 +21,7 @@ enum ProjectRules {
             "Streams": ["CUV"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Log": [],
+            "Client": ["CUV"],
             "YAML": ["CYAML"],
             "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
@@ -35,7 +36,8 @@ enum ProjectRules {
     ]
 
     /// libuv is called by the loop alone, whoever imports it.
-    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/"].map { folder in
+    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Log/", "YAML/", "Client/"].map {
+        folder in
         WordRule(
             folder: "Sources/BridgeIO/\(folder)",
             words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],

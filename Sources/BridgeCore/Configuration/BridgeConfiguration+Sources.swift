@@ -3,18 +3,17 @@ import WebSocketProtocol
 extension BridgeConfiguration {
     /// Reads flags, then the environment, then the configuration file, over the defaults.
     ///
-    /// `bringsUpstream` says that the command has its own, and no file. Throws all that is wrong, not only the
-    /// first.
+    /// `demo` has its own upstream, and no file. Throws all that is wrong, not only the first.
     init(
         _ arguments: CommandArguments,
         _ environment: [String: String],
         _ files: ConfigurationFiles,
-        bringsUpstream: Bool
+        for command: Command
     ) throws(StartError) {
         self.init()
-        var reader = SettingReader(arguments, environment)
+        var reader = SettingReader(arguments, environment, for: command)
         var listenPlace: StartError.Complaint?
-        if bringsUpstream {
+        if command == .demo {
             reader.refuseFlag(.upstream, "demo has an upstream of its own; `wsbridge serve` takes this flag")
             reader.refuseFlag(.config, "demo has no configuration file; `wsbridge serve` takes this flag")
         } else {
@@ -32,6 +31,15 @@ extension BridgeConfiguration {
         readAccess(&reader)
         requireToken(&reader, listenPlace)
         guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
+    }
+
+    /// Reads what `wsbridge serve` reads; throws all that is wrong.
+    package init(
+        arguments: some Collection<String>,
+        environment: [String: String],
+        files: ConfigurationFiles
+    ) throws(StartError) {
+        try self.init(CommandArguments(arguments), environment, files, for: .serve)
     }
 
     private mutating func readAccess(_ reader: inout SettingReader) {

@@ -3,6 +3,9 @@ enum Command: String, CaseIterable {
     case serve
     case check
     case demo
+    case health
+    case send
+    case tail
     case version
     case help
 
@@ -23,11 +26,31 @@ enum Command: String, CaseIterable {
 
     private static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
+    /// It runs a bridge, or would.
+    var isBridge: Bool { self == .serve || self == .check || self == .demo }
+
+    /// What it takes, or refuses with a reason of its own.
+    var flags: Set<Setting> {
+        switch self {
+        case .serve, .check, .demo: [.config, .upstream, .listen, .publicDirectory, .logLevel, .logFormat]
+        case .health: [.config, .listen]
+        case .send: [.config, .listen, .connection, .wait]
+        case .tail: [.config, .listen, .connection, .since, .format, .types]
+        case .version, .help: []
+        }
+    }
+
+    /// How many words it takes beside flags.
+    var operandLimit: Int { self == .send || self == .help ? 1 : 0 }
+
     var helpText: String {
         switch self {
         case .serve: HelpText.serve
         case .check: HelpText.check
         case .demo: HelpText.demo
+        case .health: HelpText.health
+        case .send: HelpText.send
+        case .tail: HelpText.tail
         case .version: HelpText.version
         case .help: HelpText.overview
         }

@@ -7,12 +7,16 @@ struct CommandArguments {
     private(set) var wantsHelp = false
     private(set) var complaints: [StartError.Complaint] = []
 
-    private static let supportedFlags = Setting.allCases.filter { $0.support == .flagAndVariable }.map(\.flag)
+    private static let supportedFlags = Setting.allCases.filter(\.support.hasFlag).map(\.flag)
 
     init(_ arguments: some Collection<String>) {
         var rest = Array(arguments)[...]
         while let word = rest.popFirst() {
-            if word == "--help" || word == "-h" {
+            if word == "--" {
+                // What follows may begin like a flag.
+                operands += rest
+                rest = []
+            } else if word == "--help" || word == "-h" {
                 wantsHelp = true
             } else if word.hasPrefix("-"), word != "-", !(command == nil && word == "--version") {
                 takeFlag(word, &rest)
@@ -41,7 +45,7 @@ struct CommandArguments {
             complain(name, "not supported by this version")
         case .variable:
             complain(name, "is not a flag; set the environment variable \(setting.variable)")
-        case .flagAndVariable:
+        case .flagAndVariable, .flag:
             guard let value, !value.isEmpty else { return complain(name, "needs a value") }
             guard flags.updateValue(value, forKey: setting) == nil else {
                 return complain(name, "is given more than once")

@@ -13,7 +13,7 @@ package struct HTTPSettings: Equatable, Sendable {
     /// Of a request's body.
     package var maxBodyBytes = 1 << 20
     package var maxSubscribers = 10_000
-    /// Distinct combinations of what streams show, at a time.
+    /// Different combinations of format and filters that event streams may have at a time.
     package var maxFilters = 256
     /// Open at a time from one address; 0: no limit.
     package var maxConnectionsPerClient = 0

@@ -8,6 +8,9 @@ enum HelpText {
           serve            run the bridge
           check            check the configuration and print it
           demo             run the bridge with an upstream of its own that echoes and ticks
+          health           say by the exit code whether the bridge is alive
+          send             send a message, or each line of the input
+          tail             follow what arrives, over every interruption
           version          print the version
           help [COMMAND]   explain a command
 

@@ -5,6 +5,9 @@ package enum Invocation: Equatable, Sendable {
     case check(text: String)
     /// The configuration has no connections yet: the demo adds its own upstream as `default`.
     case demo(BridgeConfiguration)
+    case health(BridgeEndpoint)
+    case send(SendOrder)
+    case tail(TailOrder)
     case version
     /// The text is to be printed to stdout.
     case help(text: String)
@@ -39,13 +42,28 @@ package enum Invocation: Equatable, Sendable {
             try Invocation.requirePlain(arguments, operands: 0)
             self = .version
         case .serve:
-            self = .serve(try BridgeConfiguration(arguments, environment, files, bringsUpstream: false))
+            self = .serve(try BridgeConfiguration(arguments, environment, files, for: .serve))
         case .check:
-            let checked = try BridgeConfiguration(arguments, environment, files, bringsUpstream: false)
+            let checked = try BridgeConfiguration(arguments, environment, files, for: .check)
             self = .check(text: checked.effectiveText)
         case .demo:
-            self = .demo(try BridgeConfiguration(arguments, environment, files, bringsUpstream: true))
+            self = .demo(try BridgeConfiguration(arguments, environment, files, for: .demo))
+        case .health:
+            self = .health(try BridgeEndpoint(arguments, environment, files))
+        case .send:
+            self = .send(try SendOrder(arguments, environment, files))
+        case .tail:
+            self = .tail(try TailOrder(arguments, environment, files))
         }
+    }
+
+    /// Whether a configuration file is named by a flag or the environment.
+    package static func namesFile(
+        arguments: some Collection<String>,
+        environment: [String: String]
+    ) -> Bool {
+        let reader = SettingReader(CommandArguments(arguments), environment, for: .serve)
+        return reader.configurationFile != nil
     }
 
     private static func topic(_ arguments: CommandArguments) throws(StartError) -> String {

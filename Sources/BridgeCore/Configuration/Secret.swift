@@ -6,6 +6,9 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
         bytes = Array(text.utf8)
     }
 
+    /// The text itself, for a peer that must be shown it.
+    package var revealed: String { String(decoding: bytes, as: UTF8.self) }
+
     package var description: String { "[secret]" }
     package var debugDescription: String { "[secret]" }
     package var customMirror: Mirror { Mirror(self, children: []) }

@@ -11,6 +11,11 @@ enum Setting: String, CaseIterable {
     case config
     case dataDirectory = "data-dir"
     case publicDirectory = "public"
+    case connection
+    case wait
+    case since
+    case format
+    case types
 
     /// The environment variable, such as `WSBRIDGE_LOG_LEVEL`.
     var variable: String {
@@ -25,13 +30,18 @@ enum Setting: String, CaseIterable {
         case .config, .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
         case .token, .allowAnonymous, .allowedHosts, .allowedOrigins: .variable
         case .dataDirectory: .none
+        case .connection, .wait, .since, .format, .types: .flag
         }
     }
 
     enum Support: Equatable {
         case flagAndVariable
         case variable
+        case flag
         case none
+
+        var hasFlag: Bool { self == .flagAndVariable || self == .flag }
+        var hasVariable: Bool { self == .flagAndVariable || self == .variable }
     }
 
     /// Its value may be shown in an error.
@@ -39,7 +49,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .token, .upstream: false
         case .listen, .logLevel, .logFormat, .allowAnonymous, .allowedHosts, .allowedOrigins, .config,
-            .dataDirectory, .publicDirectory:
+            .dataDirectory, .publicDirectory, .connection, .wait, .since, .format, .types:
             true
         }
     }

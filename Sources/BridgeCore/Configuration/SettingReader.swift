@@ -5,13 +5,22 @@ struct SettingReader {
     private(set) var complaints: [StartError.Complaint]
 
     /// Starts with what is wrong with the command line itself, and with settings that cannot be given yet.
-    init(_ arguments: CommandArguments, _ environment: [String: String]) {
+    ///
+    /// `command` decides which flags and operands there may be.
+    init(_ arguments: CommandArguments, _ environment: [String: String], for command: Command) {
         flags = arguments.flags
         self.environment = environment
         complaints = arguments.complaints
-        if !arguments.operands.isEmpty {
-            complain(nil, "unexpected argument; every value follows its flag", .usage)
+        for setting in Setting.allCases where !command.flags.contains(setting) {
+            refuseFlag(setting, "`wsbridge \(command.rawValue)` does not take this flag")
         }
+        if arguments.operands.count > command.operandLimit {
+            let isMessage = command.operandLimit > 0
+            let text =
+                isMessage ? "one message at a time; put quotes around it" : "every value follows its flag"
+            complain(nil, "unexpected argument; \(text)", .usage)
+        }
+        guard command.isBridge else { return }
         for setting in Setting.allCases where setting.support == .none {
             guard let value = environment[setting.variable], !value.isEmpty else { continue }
             complain(setting.variable, "not supported by this version", .configuration)
@@ -65,7 +74,9 @@ struct SettingReader {
     /// An empty variable counts as none, but for the token's: whoever set that one meant to have a token.
     private func source(of setting: Setting) -> (place: String, text: String, exitCode: ExitCode)? {
         if let text = flags[setting] { return (setting.flag, text, .usage) }
-        guard let text = environment[setting.variable], !text.isEmpty || setting == .token else { return nil }
+        guard setting.support.hasVariable, let text = environment[setting.variable],
+            !text.isEmpty || setting == .token
+        else { return nil }
         return (setting.variable, text, .configuration)
     }
 }

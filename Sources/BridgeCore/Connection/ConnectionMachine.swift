@@ -23,6 +23,18 @@ package struct ConnectionMachine: Sendable {
         backoff = Backoff(settings.reconnect)
     }
 
+    /// The machine of the same connection when it begins anew with other settings.
+    ///
+    /// Its sockets and timers are counted on, so that late news of old ones is recognised.
+    package func successor(_ settings: ConnectionSettings) -> ConnectionMachine {
+        var successor = ConnectionMachine(settings)
+        successor.hasOpened = hasOpened
+        successor.heartbeatsSent = heartbeatsSent
+        successor.lastSocket = lastSocket
+        successor.lastTimer = lastTimer
+        return successor
+    }
+
     /// Takes in one event; the actions are to be carried out in order.
     package mutating func handle(
         _ event: Event,

@@ -1,9 +1,11 @@
 package import WebSocketProtocol
 
-/// Where a connection puts what it receives and what happens to it: the event log.
+/// Where a connection puts what it receives and sends, and what happens to it: the event log.
 ///
 /// Called on the loop, in the order in which things stand in the log; the sink stamps them with time and id.
 package protocol ConnectionSink: AnyObject {
     func received(_ message: Message)
+    /// The kernel took it.
+    func sent(_ message: Message)
     func happened(_ event: Lifecycle)
 }

@@ -54,6 +54,11 @@ package struct EventLog {
         histories[Int(connection.number)].name
     }
 
+    /// Whether what was sent is to be recorded, too.
+    package func includesSent(_ connection: ConnectionIndex) -> Bool {
+        histories[Int(connection.number)].limits.includeSent
+    }
+
     package func status(of connection: ConnectionIndex) -> HistoryStatus {
         let history = histories[Int(connection.number)]
         return HistoryStatus(

@@ -15,6 +15,12 @@ package struct Gap: Equatable, Sendable {
         self.id = id
         self.oldest = oldest
     }
+
+    /// Writes `missed` and `oldest`, which every form of a gap has.
+    package func writeMembers(to json: inout JSONWriter) {
+        json.member("missed", ifPresent: missed)
+        json.member("oldest", oldest?.text)
+    }
 }
 
 /// What a reader of the event log gets.

@@ -9,6 +9,8 @@ package struct Endpoint: Equatable, Sendable {
         case connection
         case messages
         case events
+        case mergedEvents
+        case subscribers
         case status
         case outbox
         case outboxMessage
@@ -36,6 +38,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .readiness)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
+        } else if path == ["v1", "events"] {
+            self.init(resource: .mergedEvents)
         } else if path.count == 3, path.starts(with: ["v1", "connections"]) {
             self.init(resource: .connection, connection: path[2])
         } else if path.count == 4, path.starts(with: ["v1", "connections"]),
@@ -68,6 +72,7 @@ extension Endpoint.Resource {
         switch segment {
         case "messages": self = .messages
         case "events": self = .events
+        case "subscribers": self = .subscribers
         case "status": self = .status
         case "outbox": self = .outbox
         case "connect": self = .connect
@@ -86,8 +91,8 @@ extension Endpoint.Resource {
     private var methods: [(name: String, scope: AccessScope?)] {
         switch self {
         case .file, .health, .readiness: [("GET", nil)]
-        case .connectionList, .connection, .events, .status: [("GET", .read)]
-        case .messages: [("POST", .send)]
+        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
+        case .messages: [("GET", .read), ("POST", .send)]
         case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
         case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", .admin)]
         }

@@ -1,24 +1,76 @@
-/// The parameters of `GET .../events`.
+/// The parameters of an event stream.
 package struct EventsQuery: Equatable, Sendable {
-    /// Where a stream begins, as far as that can be told without a clock.
-    private enum Start: Equatable {
-        case position(StartPosition)
-        case ago(Duration)
-    }
-
+    package private(set) var format: StreamFormat
     package private(set) var types = RecordTypes.messages
+    package private(set) var directions = RecordDirections.received
     /// The stream ends after so many records, snapshots and gaps not counted; at least 1; nil: never.
     package private(set) var limit: Int?
-    private var start = Start.position(.now)
+    /// The stream ends when no record came for so long; nil: never.
+    package private(set) var idle: Duration?
+    package private(set) var slowness = Subscription.Slowness.gap
+    private var start = ReadingParameters.Start.position(.now)
 
-    /// Takes the query and `Last-Event-ID`, which wins over `since`.
+    static let parameters = ["format", "types", "direction", "since", "last", "limit", "idle", "slow"]
+
+    /// Takes the query of one connection's stream, `Accept`, and `Last-Event-ID`, which wins over the query.
     ///
     /// Throws `invalid-parameter` (400).
     package init(_ query: [QueryPair], _ head: RequestHead) throws(Problem) {
-        let parameters = try QueryParameters(query, known: ["since", "types", "limit"])
-        if let since = parameters["since"] { start = try EventsQuery.start(since: since) }
-        if let list = parameters["types"] { types = try EventsQuery.types(list) }
-        if let count = parameters["limit"] { limit = try EventsQuery.limit(count) }
+        try self.init(QueryParameters(query, known: EventsQuery.parameters), head, format: .events)
+    }
+
+    /// Takes the query of a stream of several connections, which may name them.
+    ///
+    /// Throws `invalid-parameter` (400).
+    static func merged(
+        _ query: [QueryPair],
+        _ head: RequestHead
+    ) throws(Problem) -> (ConnectionPatterns, EventsQuery) {
+        let parameters = try QueryParameters(
+            query.filter { $0.name != ConnectionPatterns.parameter },
+            known: [ConnectionPatterns.parameter] + EventsQuery.parameters
+        )
+        return (try ConnectionPatterns(query), try EventsQuery(parameters, head, format: .records))
+    }
+
+    /// `format` is that of a request which does not choose one.
+    private init(
+        _ parameters: QueryParameters,
+        _ head: RequestHead,
+        format: StreamFormat
+    ) throws(Problem) {
+        self.format = MediaRanges(head).prefersRecordLines ? .recordLines : format
+        if let word = parameters["format"] { self.format = try ReadingParameters.word("format", word) }
+        if let list = parameters["types"] { types = try ReadingParameters.types(list) }
+        if let word = parameters["direction"] { directions = try ReadingParameters.word("direction", word) }
+        if let count = parameters["limit"] {
+            limit = try ReadingParameters.count("limit", count, 1...Int.max)
+        }
+        if let time = parameters["idle"] {
+            idle = try ReadingParameters.duration("idle", time, .milliseconds(1) ... .longestWritten)
+        }
+        if let word = parameters["slow"] { slowness = try ReadingParameters.word("slow", word) }
+        try hideStatus()
+        try takeStart(parameters, head)
+    }
+
+    /// Leaves out what the format cannot show.
+    private mutating func hideStatus() throws(Problem) {
+        guard !format.showsStatus else { return }
+        types.remove(.status)
+        guard !types.isEmpty else {
+            throw .invalidParameter("types", "the format `\(format.rawValue)` cannot show status")
+        }
+    }
+
+    private mutating func takeStart(_ parameters: QueryParameters, _ head: RequestHead) throws(Problem) {
+        if let since = parameters["since"] { start = try ReadingParameters.start(since: since) }
+        if let count = parameters["last"] {
+            guard parameters["since"] == nil else {
+                throw .invalidParameter("last", "it cannot be given together with `since`")
+            }
+            start = .position(.last(try ReadingParameters.count("last", count, 0...Int.max)))
+        }
         // An empty one is what a client has that saw no event yet.
         if let last = head.value(of: "last-event-id"), !last.isEmpty {
             guard let id = EventID(text: last) else {
@@ -29,37 +81,17 @@ package struct EventsQuery: Equatable, Sendable {
     }
 
     /// Where the stream begins if it is opened at `now`.
-    package func position(at now: WallTime) -> StartPosition {
-        switch start {
-        case .position(let position): position
-        case .ago(let duration): .since(now - duration)
-        }
-    }
+    package func position(at now: WallTime) -> StartPosition { start.position(at: now) }
 
-    private static func start(since text: String) throws(Problem) -> Start {
-        if let position = StartPosition(since: text) { return .position(position) }
-        do throws(MalformedValue) {
-            return .ago(try Duration(text: text))
-        } catch {
-            throw .invalidParameter(
-                "since",
-                "it must be an event's id, `start`, `now`, a duration such as 10m or a time such as "
-                    + "2026-11-30T08:00:00Z (in a query a + is written %2B)"
-            )
-        }
-    }
-
-    private static func types(_ list: String) throws(Problem) -> RecordTypes {
-        guard let types = RecordTypes(list: list) else {
-            throw .invalidParameter("types", "it must list some of text, binary and status, joined by commas")
-        }
-        return types
-    }
-
-    private static func limit(_ text: String) throws(Problem) -> Int {
-        guard let limit = Int(digits: text), limit > 0 else {
-            throw .invalidParameter("limit", "it must be a whole number of at least 1")
-        }
-        return limit
+    /// The stream of these connections that is asked for, if it is opened at `now`.
+    package func subscription(to connections: ConnectionSelection, at now: WallTime) -> Subscription {
+        let filter = StreamFilter(connections: connections, types: types, directions: directions)
+        return Subscription(
+            shape: StreamShape(filter: filter, format: format),
+            start: position(at: now),
+            limit: limit,
+            idle: idle,
+            slowness: slowness
+        )
     }
 }

@@ -20,6 +20,13 @@ package struct HTTPResponse: Equatable, Sendable {
         self.body = []
     }
 
+    /// An answer without a body that has these fields alone.
+    package init(status: Int, exactly fields: [HTTPField]) {
+        self.status = status
+        self.fields = fields
+        self.body = []
+    }
+
     /// An answer whose body is `json`.
     package init(
         status: Int,

@@ -61,3 +61,13 @@ package struct RequestHead: Equatable, Sendable {
         fields.first { $0.name == name }?.value
     }
 }
+
+extension ClientAddress {
+    /// The address, or `unix`.
+    package var text: String {
+        switch self {
+        case .ip(let address): address
+        case .unix: "unix"
+        }
+    }
+}

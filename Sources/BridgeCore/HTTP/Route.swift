@@ -9,6 +9,10 @@ package enum Route: Equatable, Sendable {
     case connectionList
     case status(connection: String)
     case events(connection: String, EventsQuery)
+    /// One stream of several connections; there is at least one.
+    case mergedEvents(connections: [String], EventsQuery)
+    case subscribers(connection: String)
+    case poll(connection: String, PollQuery)
     /// The body is for `SendRequest.messages(in:)`.
     case send(connection: String, SendRequest)
     /// What waits to be sent.
@@ -58,6 +62,8 @@ extension Route {
             self = .connect(connection: try name)
         case .disconnect:
             self = .disconnect(connection: try name)
+        case .subscribers:
+            self = .subscribers(connection: try name)
         case .reconnect:
             self = .reconnect(connection: try name)
         case .pause:
@@ -74,6 +80,14 @@ extension Route {
                 : .message(connection: try name, message: message)
         case .events:
             self = .events(connection: try name, try EventsQuery(target.query, head))
+            return
+        case .mergedEvents:
+            let (patterns, query) = try EventsQuery.merged(target.query, head)
+            let names = try patterns.names(coveredBy: caller, among: connections)
+            self = .mergedEvents(connections: names, query)
+            return
+        case .messages where head.method != "POST":
+            self = .poll(connection: try name, try PollQuery(target.query))
             return
         case .messages:
             self = .send(connection: try name, try SendRequest(target.query, head))

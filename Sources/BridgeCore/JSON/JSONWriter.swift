@@ -71,6 +71,18 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// A member whose value is JSON already.
+    package mutating func member(_ name: StaticString, json value: [UInt8]) {
+        key(name)
+        bytes.append(contentsOf: value)
+    }
+
+    /// An element that is JSON already, which `append` appends.
+    package mutating func encodedElement(_ append: (inout [UInt8]) -> Void) {
+        comma()
+        append(&bytes)
+    }
+
     private mutating func open(_ bracket: UInt8) {
         bytes.append(bracket)
         needsComma = false
@@ -118,30 +130,7 @@ extension JSONWriter {
     ///
     /// Only what RFC 8259 §7 demands is escaped, so every other character stays as it is.
     package static func appendString(_ utf8: some Sequence<UInt8>, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0A:
-                bytes.append(contentsOf: "\\n".utf8)
-            case 0x0D:
-                bytes.append(contentsOf: "\\r".utf8)
-            case 0x09:
-                bytes.append(contentsOf: "\\t".utf8)
-            case 0..<0x20, 0x7F:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(hexDigit(byte >> 4))
-                bytes.append(hexDigit(byte & 15))
-            default:
-                bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        let text = JSONText([UInt8](utf8))
+        bytes.append(addingCapacity: text.encodedCount, initializingWith: text.append)
     }
 }

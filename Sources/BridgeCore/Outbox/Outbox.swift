@@ -44,7 +44,8 @@ package struct Outbox: Sendable {
     /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
     private static let refusalLimit = 2
 
-    let settings: OutboxSettings
+    /// New ones hold for what comes; what is over new bounds stays.
+    package var settings: OutboxSettings
     private let epoch: String
     var queued = Queue<Entry>()
     private(set) var inFlight = Queue<Entry>()
@@ -116,6 +117,9 @@ package struct Outbox: Sendable {
         inFlightBytes += entry.size
         return Departure(id: id(entry.number), message: entry.message)
     }
+
+    /// What `written` takes next.
+    package var oldestInFlight: Message? { inFlight.first?.message }
 
     /// The kernel took the message that was handed out first of those in flight: it is sent.
     ///

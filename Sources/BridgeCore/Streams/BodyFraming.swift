@@ -14,25 +14,37 @@ package enum BodyFraming: Hashable, Sendable {
     }
 
     /// The room that `count` bytes of content take in the body; they are not zero.
-    func framedCount(_ count: Int) -> Int {
+    private func framedCount(_ count: Int) -> Int {
         switch self {
         case .plain: count
         case .chunked: count.hexadecimalCount + count + 4
         }
     }
 
+    /// Appends `count` bytes that `write` appends, in one piece of the body; zero are none at all.
+    func appendFrame(
+        of count: Int,
+        to bytes: inout [UInt8],
+        _ write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        // An empty chunk would end the body.
+        guard count > 0 else { return }
+        bytes.append(addingCapacity: framedCount(count)) { output in
+            open(count, in: &output)
+            write(&output)
+            close(in: &output)
+        }
+    }
+
     /// Appends what goes before `count` bytes of content, which must follow.
-    ///
-    /// `count` must not be zero: an empty chunk would end the body.
-    func open(_ count: Int, in output: inout OutputSpan<UInt8>) {
-        precondition(count > 0)
+    private func open(_ count: Int, in output: inout OutputSpan<UInt8>) {
         guard self == .chunked else { return }
         output.appendHexadecimal(count)
         appendLineEnd(to: &output)
     }
 
     /// Appends what goes behind the content.
-    func close(in output: inout OutputSpan<UInt8>) {
+    private func close(in output: inout OutputSpan<UInt8>) {
         if self == .chunked { appendLineEnd(to: &output) }
     }
 

@@ -13,6 +13,8 @@ package enum StreamPull: Equatable, Sendable {
     case nothing
     /// Nothing ever after.
     case end
+    /// The connection is to be closed in a way that shows that something is missing.
+    case abort
 }
 
 /// An HTTP answer without end, whose head is out: what the HTTP server gives to whoever writes its body.

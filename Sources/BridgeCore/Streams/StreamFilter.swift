@@ -28,6 +28,15 @@ package struct RecordTypes: OptionSet, Hashable, Sendable {
         self = types
     }
 
+    /// The words of the list.
+    package var names: [String] {
+        var names: [String] = []
+        if contains(.text) { names.append("text") }
+        if contains(.binary) { names.append("binary") }
+        if contains(.status) { names.append("status") }
+        return names
+    }
+
     /// The type of one record.
     package init(of payload: Record.Payload) {
         switch payload {
@@ -37,30 +46,51 @@ package struct RecordTypes: OptionSet, Hashable, Sendable {
     }
 }
 
+/// Which way the messages went that a subscriber asks for: the parameter `direction`.
+package enum RecordDirections: String, CaseIterable, Sendable {
+    case received = "in"
+    case sent = "out"
+    case both
+
+    package func contains(_ direction: Record.Direction) -> Bool {
+        switch self {
+        case .received: direction == .received
+        case .sent: direction == .sent
+        case .both: true
+        }
+    }
+}
+
 /// Which records a subscriber gets.
 package struct StreamFilter: Hashable, Sendable {
     package var connections: ConnectionSelection
     package var types: RecordTypes
+    /// Lifecycle events count as received.
+    package var directions: RecordDirections
 
-    package init(connections: ConnectionSelection, types: RecordTypes = .messages) {
+    package init(
+        connections: ConnectionSelection,
+        types: RecordTypes = .messages,
+        directions: RecordDirections = .received
+    ) {
         self.connections = connections
         self.types = types
+        self.directions = directions
     }
 
-    /// Records of what was sent to the upstream are never accepted.
     package func accepts(_ record: Record) -> Bool {
-        record.direction == .received && types.contains(RecordTypes(of: record.payload))
+        directions.contains(record.direction) && types.contains(RecordTypes(of: record.payload))
             && connections.contains(record.connection)
     }
 }
 
-/// Everything that decides which bytes a subscriber gets: those of equal shape get the same ones.
+/// What decides which bytes a subscriber gets, but for how they are delimited.
 package struct StreamShape: Hashable, Sendable {
     package var filter: StreamFilter
-    package var framing: BodyFraming
+    package var format: StreamFormat
 
-    package init(filter: StreamFilter, framing: BodyFraming) {
+    package init(filter: StreamFilter, format: StreamFormat = .events) {
         self.filter = filter
-        self.framing = framing
+        self.format = format
     }
 }

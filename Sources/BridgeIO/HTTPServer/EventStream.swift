@@ -73,6 +73,8 @@ internal import CMicroHTTPD
             return suspend()
         case .end:
             return EventStream.endOfBody
+        case .abort:
+            return EventStream.endOfConnection
         }
     }
 

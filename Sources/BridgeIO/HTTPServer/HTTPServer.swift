@@ -9,7 +9,7 @@ internal import Glibc
 @safe package final class HTTPServer {
     /// It owns the server.
     unowned let handler: any HTTPHandler
-    let deadlines: RequestDeadlines
+    package let deadlines: RequestDeadlines
     /// How the streams of HTTP/1.1 clients are delivered; see `StreamChannel`.
     package internal(set) var delivery = StreamDelivery.direct
 

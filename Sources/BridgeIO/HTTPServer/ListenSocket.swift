@@ -65,7 +65,7 @@ internal import Glibc
     }
 
     /// All interfaces are IPv6's wildcard, which takes IPv4 too, or IPv4's on a machine without IPv6.
-    private static func addresses(host: String?, port: UInt16) throws(ListenFailure) -> [SocketAddress] {
+    static func addresses(host: String?, port: UInt16) throws(ListenFailure) -> [SocketAddress] {
         guard let host else {
             return ["::", "0.0.0.0"].compactMap { SocketAddress(literal: $0, port: port) }
         }
@@ -143,7 +143,7 @@ internal import Glibc
 
     // MARK: System calls
 
-    private static func open(_ family: Int32) throws(ListenFailure) -> Int32 {
+    static func open(_ family: Int32) throws(ListenFailure) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw systemFailure() }
@@ -155,7 +155,7 @@ internal import Glibc
         unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    private static func systemFailure() -> ListenFailure {
+    static func systemFailure() -> ListenFailure {
         ListenFailure(error: unsafe String(cString: strerror(errno)))
     }
 }

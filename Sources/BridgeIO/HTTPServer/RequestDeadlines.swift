@@ -7,7 +7,7 @@ internal import Glibc
 /// libmicrohttpd only counts silence, so a client that sends a byte now and then would stay for ever. A request
 /// has `timeout` from its first line to the end of its body, and so has its answer to be taken; a connection that
 /// waits for a next request has longer. An event stream has no deadline.
-final class RequestDeadlines {
+package final class RequestDeadlines {
     /// What a connection's deadline is about.
     enum Wait {
         /// The connection is new and owes a request.
@@ -26,7 +26,8 @@ final class RequestDeadlines {
     private var granularity: Duration { min(.seconds(1), timeout / 4) }
 
     private let loop: Loop
-    private let timeout: Duration
+    /// A new one holds for what begins from now on.
+    package var timeout: Duration
     private var due: [Int32: Instant] = [:]
     private var alarm: (due: Instant, timer: LoopTimer)?
 

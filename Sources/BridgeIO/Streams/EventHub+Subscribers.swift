@@ -33,7 +33,7 @@ extension EventHub {
         switch subscriber.phase {
         case .replaying(let cursor):
             if refill(subscriber, cursor) { return true }
-            join(subscriber)
+            if !subscriber.isGone { join(subscriber) }
             return false
         case .live:
             guard let slot = subscriber.slot else { return false }
@@ -44,7 +44,7 @@ extension EventHub {
             }
             return false
         case .ending:
-            finish(subscriber)
+            drop(subscriber)
             return false
         case .gone:
             return false
@@ -58,8 +58,10 @@ extension EventHub {
             switch subscriber.phase {
             case .replaying(let cursor):
                 if refill(subscriber, cursor) { continue }
+                if subscriber.isGone { return .abort }
                 guard subscriber.remaining == nil else { return .nothing }
                 subscriber.phase = .live(subscriber.feed.bytes.head)
+                impatient[ObjectIdentifier(subscriber)] = nil
             case .live(let position):
                 let bytes = subscriber.feed.slice(from: position, count: count)
                 guard !bytes.isEmpty else { return .nothing }
@@ -76,10 +78,15 @@ extension EventHub {
 
     /// Makes a page of what follows the cursor in the log.
     ///
-    /// - Returns: false if nothing does.
-    private func refill(_ subscriber: Subscriber, _ cursor: LogCursor) -> Bool {
+    /// - Returns: false if nothing does, or if it was too slow and is gone.
+    func refill(_ subscriber: Subscriber, _ cursor: LogCursor) -> Bool {
+        guard !isOutrun(subscriber) else {
+            drop(subscriber)
+            return false
+        }
         var cursor = cursor
         var page: [UInt8] = []
+        var records = 0
         while page.isEmpty, subscriber.remaining != 0 {
             let entries = log.read(
                 &cursor,
@@ -89,28 +96,32 @@ extension EventHub {
             subscriber.phase = .replaying(cursor)
             guard !entries.isEmpty else { return false }
             for entry in entries where subscriber.remaining != 0 {
-                encode(entry, for: subscriber, to: &page)
+                if encode(entry, for: subscriber, to: &page) { records += 1 }
             }
+            if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
         }
         if subscriber.remaining == 0 {
-            page += subscriber.feed.shape.framing.end
+            page += subscriber.feed.key.framing.end
             subscriber.phase = .ending
         }
-        subscriber.enqueue(page)
+        subscriber.enqueue(page, records: records)
         return true
     }
 
-    private func encode(_ entry: LogEntry, for subscriber: Subscriber, to page: inout [UInt8]) {
+    /// - Returns: whether it is a record that the subscriber gets.
+    private func encode(_ entry: LogEntry, for subscriber: Subscriber, to page: inout [UInt8]) -> Bool {
         let feed = subscriber.feed
         switch entry {
         case .gap(let gap):
             feed.encoder.append(gap, to: &page)
-            countGap()
-        case .record(let record) where feed.shape.filter.accepts(record):
+            countGap(of: subscriber)
+            return false
+        case .record(let record) where feed.filter.accepts(record):
             feed.encoder.append(record, of: log.name(of: record.connection), to: &page)
             subscriber.remaining = subscriber.remaining.map { $0 - 1 }
+            return true
         case .record:
-            break
+            return false
         }
     }
 
@@ -119,6 +130,7 @@ extension EventHub {
         guard subscriber.remaining == nil else { return }
         let feed = subscriber.feed
         feed.others[ObjectIdentifier(subscriber)] = nil
+        impatient[ObjectIdentifier(subscriber)] = nil
         subscriber.phase = .live(feed.bytes.head)
         feed.live.add(subscriber, descriptor: subscriber.channel.descriptor, position: feed.bytes.head)
     }
@@ -130,44 +142,10 @@ extension EventHub {
         _ = feed.live.remove(subscriber)
         let rest = feed.rest(at: position)
         subscriber.enqueue(rest.bytes)
-        let cursor = log.cursor(at: .after(log.id(rest.sequence)), of: feed.shape.filter.connections)
+        let cursor = log.cursor(at: .after(log.id(rest.sequence)), of: feed.filter.connections)
         subscriber.phase = .replaying(cursor)
         feed.others[ObjectIdentifier(subscriber)] = subscriber
-    }
-
-    // MARK: Ending
-
-    /// Ends a subscriber's connection, which is not to be written to any more.
-    func drop(_ subscriber: Subscriber) {
-        guard !subscriber.isGone else { return }
-        forget(subscriber)
-        subscriber.channel.end()
-    }
-
-    private func finish(_ subscriber: Subscriber) { drop(subscriber) }
-
-    /// Ends every stream: with a last `retry:`, so that not all clients come back at once, and a clean end.
-    ///
-    /// Those whose clients do not take it now get it when they do, until the loop stops.
-    package func endAll() {
-        deliver()
-        for subscriber in allSubscribers {
-            if let position = subscriber.position(in: subscriber.feed) {
-                subscriber.enqueue(subscriber.feed.rest(from: position))
-            } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {
-                _ = refill(subscriber, cursor)
-            }
-            _ = subscriber.feed.live.remove(subscriber)
-            subscriber.feed.others[ObjectIdentifier(subscriber)] = subscriber
-            if !subscriber.isEnding { subscriber.enqueue(farewell(of: subscriber.feed)) }
-            subscriber.phase = .ending
-            proceed(subscriber)
-        }
-    }
-
-    /// Drops whoever is still there; the server must run afterwards to close their connections.
-    package func dropAll() {
-        for subscriber in allSubscribers { drop(subscriber) }
+        watchSpeed(subscriber)
     }
 }
 

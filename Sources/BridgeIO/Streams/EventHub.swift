@@ -1,19 +1,29 @@
 package import BridgeCore
+package import WebSocketProtocol
 
 /// Publishes: what is appended to the log goes out to every subscriber that asked for it.
 ///
-/// Whoever owns the hub calls `deliver()` once in each turn of the loop, when all the input that was ready has
-/// been handled: what came together goes out together.
+/// Whoever owns the hub calls `deliver()` in each turn of the loop, when all the input that was ready has
+/// been handled, and again as long as it `hasNews`: what came together goes out together.
 package final class EventHub {
     package private(set) var log: EventLog
     package let loop: Loop
-    private let settings: HTTPSettings
-    private var feeds: [StreamShape: Feed] = [:]
+    /// New ones hold at once.
+    package var settings: HTTPSettings
+    var feeds = FeedTable()
     private var dirty: [Feed] = []
-    private var keepAliveTimer: LoopTimer?
+    let polls = PollRoom()
+    var keepAliveTimer: LoopTimer?
     private var random = SystemRandomNumberGenerator()
-    /// Gaps announced, of all connections.
-    package private(set) var gaps = 0
+    /// Where records are encoded before they are copied to a feed.
+    private var scratch: [UInt8] = []
+    /// Those that read the log and are to be disconnected when it outruns them.
+    var impatient: [ObjectIdentifier: Subscriber] = [:]
+    /// Gaps that subscribers of each connection were told of.
+    private var gaps: [ConnectionIndex: Int] = [:]
+
+    /// What is kept of the room that a large record took.
+    private static let scratchBytes = 256 * 1024
 
     package init(loop: Loop, settings: HTTPSettings) {
         self.loop = loop
@@ -26,18 +36,47 @@ package final class EventHub {
         log.register(name, limits: limits)
     }
 
+    /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
+    package func remove(_ connection: ConnectionIndex) {
+        endStreams(of: connection)
+        log.remove(connection)
+    }
+
     // MARK: Publishing
 
     /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`.
-    package func append(_ payload: Record.Payload, of connection: ConnectionIndex) {
-        let record = log.append(payload, of: connection, at: loop.wallTime)
+    package func append(
+        _ payload: Record.Payload,
+        of connection: ConnectionIndex,
+        direction: Record.Direction = .received
+    ) {
+        let record = log.append(payload, of: connection, direction: direction, at: loop.wallTime)
+        polls.noticed(record)
+        let takers = feeds.takers(of: connection)
+        guard !takers.isEmpty else { return }
         let name = log.name(of: connection)
-        for feed in feeds.values where feed.shape.filter.accepts(record) {
-            if !feed.isDirty { dirty.append(feed) }
-            feed.append(record, of: name)
-            feed.trim { leaveBehind($0) }
+        let limit = feeds.bytesPerFeed
+        for feed in takers where feed.filter.accepts(record) {
+            markDirty(feed)
+            feed.append(record, of: name, now: loop.now, scratch: &scratch, limit: limit)
+            feed.trim(to: limit) { leaveBehind($0) }
         }
+        if scratch.capacity > EventHub.scratchBytes { scratch = [] }
     }
+
+    /// Adds a message that was sent, where the history is to have those too.
+    package func sent(_ message: Message, by connection: ConnectionIndex) {
+        guard log.includesSent(connection) else { return }
+        append(.message(message), of: connection, direction: .sent)
+    }
+
+    /// Has a feed delivered in the next `deliver()`; something is appended to it right after.
+    func markDirty(_ feed: Feed) {
+        if !feed.isDirty { dirty.append(feed) }
+    }
+
+    /// There is something to deliver.
+    package var hasNews: Bool { !dirty.isEmpty || polls.hasNews }
 
     /// Writes to every subscriber what has been appended since.
     package func deliver() {
@@ -46,62 +85,68 @@ package final class EventHub {
             for subscriber in blocked { subscriber.watchWriting() }
             for subscriber in gone { drop(subscriber) }
             for subscriber in feed.others.values where !subscriber.isBlocked { proceed(subscriber) }
+            feed.trim(to: feeds.bytesPerFeed) { leaveBehind($0) }
         }
+        dropOutrun()
+        polls.answer(log)
     }
 
     // MARK: Subscribing
 
+    /// How many streams and waiting polls are open.
+    package var readerCount: Int { subscriberCount + polls.count }
+
     /// How many streams are open.
-    package var subscriberCount: Int { feeds.values.reduce(0) { $0 + $1.subscriberCount } }
+    package var subscriberCount: Int { feeds.all.reduce(0) { $0 + $1.subscriberCount } }
 
     /// How many streams that are open have this connection.
     package func subscriberCount(of connection: ConnectionIndex) -> Int {
-        feeds.values.reduce(0) { count, feed in
-            count + (feed.shape.filter.connections.contains(connection) ? feed.subscriberCount : 0)
-        }
+        feeds.takers(of: connection).reduce(0) { $0 + $1.subscriberCount }
     }
 
-    /// Whether a stream with this filter would not be one kind too many.
-    package func hasRoom(for filter: StreamFilter) -> Bool {
-        let filters = Set(feeds.keys.map(\.filter))
-        return filters.count < settings.maxFilters || filters.contains(filter)
+    /// Whether a stream of this shape would not be one kind too many.
+    package func hasRoom(for shape: StreamShape) -> Bool {
+        feeds.hasRoom(for: shape, limit: settings.maxFilters)
     }
 
-    /// Begins a stream: `retry:`, what `opening` writes, then the records from `start` on.
+    /// Begins a stream: `retry:`, what `opening` writes, then the records from the start on.
     ///
     /// Registration and the look at the head are one step, so nothing is lost or sent twice in between.
     package func subscribe(
         _ channel: any StreamChannel,
-        filter: StreamFilter,
-        start: StartPosition,
-        limit: Int?,
-        opening: (ServerSentEvents, inout [UInt8]) -> Void
+        _ wishes: Subscription,
+        from client: ClientAddress,
+        opening: (any StreamEncoder, inout [UInt8]) -> Void
     ) {
         let framing: BodyFraming = channel.delivery == .direct ? .chunked : .plain
-        let feed = feed(StreamShape(filter: filter, framing: framing))
-        let cursor = log.cursor(at: start, of: filter.connections, where: filter.accepts)
+        let feed = feed(Feed.Key(shape: wishes.shape, framing: framing))
         let subscriber = Subscriber(
             channel,
             feed: feed,
-            phase: .replaying(cursor),
-            remaining: limit,
-            since: loop.wallTime
+            wishes: wishes,
+            client: client,
+            cursor: log.cursor(at: wishes.start, of: feed.filter.connections, where: feed.filter.accepts),
+            since: loop.wallTime,
+            now: loop.now
         )
         feed.others[ObjectIdentifier(subscriber)] = subscriber
-        var first: [UInt8] = []
-        let retry = RetryHint(settings.retry).milliseconds(random: &random)
-        feed.encoder.appendRetry(milliseconds: retry, to: &first)
+        watchSpeed(subscriber)
+        var first = retry(of: feed)
         opening(feed.encoder, &first)
         subscriber.enqueue(first)
         attach(subscriber)
         proceed(subscriber)
+        watchIdling(subscriber)
         scheduleKeepAlive()
     }
 
-    private func feed(_ shape: StreamShape) -> Feed {
-        if let feed = feeds[shape] { return feed }
-        let feed = Feed(shape, epoch: log.epoch, after: log.headSequence, now: loop.now)
-        feeds[shape] = feed
+    private func feed(_ key: Feed.Key) -> Feed {
+        if let feed = feeds.feeds[key] { return feed }
+        let feed = Feed(key, epoch: log.epoch, after: log.headSequence, now: loop.now)
+        feeds.add(feed)
+        // One more shares what all may hold together.
+        let limit = feeds.bytesPerFeed
+        for other in feeds.all { other.trim(to: limit) { leaveBehind($0) } }
         return feed
     }
 
@@ -134,49 +179,17 @@ package final class EventHub {
         }
     }
 
-    // MARK: Keeping alive
-
-    /// Breaks every silence that has lasted for `keepAlive`.
-    private func scheduleKeepAlive() {
-        guard keepAliveTimer == nil, let oldest = feeds.values.map(\.lastWrite).min() else { return }
-        let delay = max(.milliseconds(1), oldest + settings.keepAlive - loop.now)
-        keepAliveTimer = loop.startTimer(after: delay) { [unowned self] in
-            keepAliveTimer = nil
-            breakSilence()
-            scheduleKeepAlive()
-        }
-    }
-
-    private func breakSilence() {
-        let now = loop.now
-        for feed in feeds.values where now - feed.lastWrite >= settings.keepAlive {
-            feed.lastWrite = now
-            if feed.index.headSequence < log.headSequence {
-                if !feed.isDirty { dirty.append(feed) }
-                feed.appendPosition(log.headSequence)
-            } else {
-                var comment: [UInt8] = []
-                feed.encoder.appendKeepAlive(to: &comment)
-                for subscriber in feed.subscribers { sendAlone(comment, to: subscriber) }
-            }
-        }
-    }
-
-    /// Sends a subscriber that has everything something that is no event; others are not silent.
-    private func sendAlone(_ bytes: [UInt8], to subscriber: Subscriber) {
-        guard !subscriber.hasPage else { return }
-        if let position = subscriber.position(in: subscriber.feed), position < subscriber.feed.bytes.head {
-            return
-        }
-        subscriber.enqueue(bytes)
-        proceed(subscriber)
-    }
-
     // MARK: Bookkeeping
 
-    var allSubscribers: [Subscriber] { feeds.values.flatMap(\.subscribers) }
+    var allSubscribers: [Subscriber] { feeds.all.flatMap(\.subscribers) }
 
-    func countGap() { gaps += 1 }
+    /// Gaps that subscribers of this connection were told of.
+    package func gaps(of connection: ConnectionIndex) -> Int { gaps[connection] ?? 0 }
+
+    func countGap(of subscriber: Subscriber) {
+        subscriber.gaps += 1
+        for connection in subscriber.feed.filter.connections.indices { gaps[connection, default: 0] += 1 }
+    }
 
     /// Takes a subscriber out of everything, and its feed if that was the last one.
     func forget(_ subscriber: Subscriber) {
@@ -184,17 +197,19 @@ package final class EventHub {
         subscriber.phase = .gone
         // Before libmicrohttpd closes the descriptor: its number may be another socket's right away.
         subscriber.watch = nil
+        subscriber.idleTimer = nil
+        impatient[ObjectIdentifier(subscriber)] = nil
         let feed = subscriber.feed
         _ = feed.live.remove(subscriber)
         feed.others[ObjectIdentifier(subscriber)] = nil
-        if feed.isEmpty { feeds[feed.shape] = nil }
+        if feed.isEmpty { feeds.remove(feed) }
     }
 
-    /// What a stream ends with.
-    func farewell(of feed: Feed) -> [UInt8] {
+    /// The hint that a stream starts and ends with, where its format has one.
+    func retry(of feed: Feed) -> [UInt8] {
         var bytes: [UInt8] = []
         let retry = RetryHint(settings.retry).milliseconds(random: &random)
         feed.encoder.appendRetry(milliseconds: retry, to: &bytes)
-        return bytes + feed.shape.framing.end
+        return bytes
     }
 }

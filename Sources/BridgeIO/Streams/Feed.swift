@@ -1,9 +1,14 @@
 internal import BridgeCore
 
-/// What all subscribers of one shape get: each record is encoded once, for all of them.
+/// What all subscribers of one shape and framing get: each record is encoded once, for all of them.
 @safe final class Feed {
-    let shape: StreamShape
-    let encoder: ServerSentEvents
+    struct Key: Hashable {
+        var shape: StreamShape
+        var framing: BodyFraming
+    }
+
+    let key: Key
+    let encoder: any StreamEncoder
     private(set) var bytes = FeedBytes()
     private(set) var index: FeedIndex
     var live = LiveTable()
@@ -11,41 +16,49 @@ internal import BridgeCore
     var others: [ObjectIdentifier: Subscriber] = [:]
     /// When something was last written to all.
     var lastWrite: Instant
+    /// When the last record came.
+    private(set) var lastRecord: Instant
     /// Whether there is something to deliver.
     var isDirty = false
-    private var scratch: [UInt8] = []
+    /// The event that subscribers were last found in the middle of, so that they share one copy.
+    private var torn: (start: UInt64, bytes: [UInt8])?
 
-    /// What a feed may hold for subscribers that lag; those further behind are refilled from the log.
-    private static let maxBytes = 4 << 20
-
-    init(_ shape: StreamShape, epoch: Epoch, after sequence: UInt64, now: Instant) {
-        self.shape = shape
-        encoder = ServerSentEvents(epoch: epoch, framing: shape.framing)
+    init(_ key: Key, epoch: Epoch, after sequence: UInt64, now: Instant) {
+        self.key = key
+        encoder = key.shape.format.encoder(epoch: epoch, framing: key.framing)
         index = FeedIndex(after: sequence)
         lastWrite = now
+        lastRecord = now
     }
 
+    var filter: StreamFilter { key.shape.filter }
+    var format: StreamFormat { key.shape.format }
     var isEmpty: Bool { live.entries.isEmpty && others.isEmpty }
     var subscribers: [Subscriber] { live.owners + others.values }
     var subscriberCount: Int { live.entries.count + others.count }
 
-    /// Adds a record that the shape's filter accepts.
-    func append(_ record: Record, of connection: String) {
-        append(sequence: record.sequence) { encoder.append(record, of: connection, to: &$0) }
+    /// Adds a record that the filter accepts; `scratch` is used and may be anyone's.
+    func append(_ record: Record, of connection: String, now: Instant, scratch: inout [UInt8], limit: Int) {
+        lastRecord = now
+        scratch.removeAll(keepingCapacity: true)
+        encoder.append(record, of: connection, to: &scratch)
+        append(sequence: record.sequence, scratch, limit: limit)
     }
 
     /// Moves every subscriber's `Last-Event-ID` to `sequence`, beyond records that the filter kept from them.
-    func appendPosition(_ sequence: UInt64) {
-        append(sequence: sequence) { encoder.appendPosition(sequence, to: &$0) }
+    func appendPosition(_ sequence: UInt64, limit: Int) {
+        var position: [UInt8] = []
+        encoder.appendPosition(sequence, to: &position)
+        append(sequence: sequence, position, limit: limit)
     }
 
-    private func append(sequence: UInt64, _ encode: (inout [UInt8]) -> Void) {
-        scratch.removeAll(keepingCapacity: scratch.capacity < Feed.maxBytes)
-        encode(&scratch)
-        bytes.append(scratch)
-        index.append(sequence: sequence, bytes: scratch.count)
+    private func append(sequence: UInt64, _ encoded: [UInt8], limit: Int) {
+        bytes.append(encoded, segmentBytes: limit / Feed.segmentsPerFeed)
+        index.append(sequence: sequence, bytes: encoded.count)
         isDirty = true
     }
+
+    private static let segmentsPerFeed = 16
 
     /// Writes to everyone who keeps up what has been appended.
     func deliver(now: Instant) -> (blocked: [Subscriber], gone: [Subscriber]) {
@@ -64,9 +77,12 @@ internal import BridgeCore
         bytes.copy(position..<min(bytes.head, position + UInt64(count)))
     }
 
-    /// Forgets the oldest bytes beyond the bound; `leaveBehind` must first detach whoever still needs them.
-    func trim(leaveBehind: (Subscriber) -> Void) {
-        while bytes.allocatedBytes > Feed.maxBytes, bytes.canDropFirst {
+    /// Forgets the oldest bytes beyond `limit`; `leaveBehind` must first detach whoever still needs them.
+    ///
+    /// The newest bytes stay until they have been delivered.
+    func trim(to limit: Int, leaveBehind: (Subscriber) -> Void) {
+        defer { torn = nil }
+        while bytes.allocatedBytes > limit, bytes.segmentCount > (isDirty ? 1 : 0) {
             let tail = bytes.nextTail
             for subscriber in subscribers {
                 if let position = subscriber.position(in: self), position < tail { leaveBehind(subscriber) }
@@ -82,10 +98,17 @@ internal import BridgeCore
     }
 
     /// What a subscriber at `position` must still get to end on an event's edge, and what it has seen then.
-    func rest(at position: UInt64) -> (bytes: [UInt8], sequence: UInt64) {
+    func rest(at position: UInt64) -> (bytes: ArraySlice<UInt8>, sequence: UInt64) {
         guard let event = index.event(at: position), event.start < position else {
             return ([], index.sequence(at: position) ?? index.headSequence)
         }
-        return (bytes.copy(position..<event.end), event.sequence)
+        let whole = if let torn, torn.start == event.start { torn.bytes } else { copy(event) }
+        return (whole[Int(position - event.start)...], event.sequence)
+    }
+
+    private func copy(_ event: FeedIndex.Event) -> [UInt8] {
+        let copied = bytes.copy(event.start..<event.end)
+        torn = (event.start, copied)
+        return copied
     }
 }

@@ -13,38 +13,39 @@ nonisolated struct FeedBytes: ~Copyable {
         var room: Int { unsafe memory.count - count }
     }
 
-    private static let segmentBytes = 256 * 1024
-
-    /// Oldest first; never empty once something was appended.
+    /// Oldest first.
     private var segments: [Segment] = []
     /// The memory that is held.
     private(set) var allocatedBytes = 0
+    /// The position behind the newest byte.
+    private(set) var head: UInt64 = 0
 
     deinit {
         for segment in segments { unsafe segment.memory.deallocate() }
     }
 
-    /// The position behind the newest byte.
-    var head: UInt64 { segments.last?.end ?? 0 }
     /// The position behind the oldest segment, where the bytes begin after `dropFirst()`.
-    var nextTail: UInt64 { segments.first?.end ?? 0 }
-    /// Whether there is more than the segment that is being filled.
-    var canDropFirst: Bool { segments.count > 1 }
+    var nextTail: UInt64 { segments.first?.end ?? head }
+    /// The newest of them is being filled.
+    var segmentCount: Int { segments.count }
 
-    mutating func append(_ bytes: [UInt8]) {
-        if segments.last.map({ $0.room < bytes.count }) ?? true { addSegment(room: bytes.count) }
+    /// Adds bytes; a new segment gets room for at least `segmentBytes`.
+    mutating func append(_ bytes: [UInt8], segmentBytes: Int) {
+        if segments.last.map({ $0.room < bytes.count }) ?? true {
+            addSegment(room: max(segmentBytes, bytes.count))
+        }
         let last = segments.count - 1
         let room = unsafe UnsafeMutableRawBufferPointer(
             rebasing: segments[last].memory[segments[last].count...]
         )
         unsafe room.copyBytes(from: bytes)
         segments[last].count += bytes.count
+        head += UInt64(bytes.count)
     }
 
     private mutating func addSegment(room: Int) {
-        let size = max(FeedBytes.segmentBytes, room)
-        unsafe segments.append(Segment(memory: .allocate(byteCount: size, alignment: 64), start: head))
-        allocatedBytes += size
+        unsafe segments.append(Segment(memory: .allocate(byteCount: room, alignment: 64), start: head))
+        allocatedBytes += room
     }
 
     /// Forgets the oldest segment.

@@ -19,6 +19,8 @@ final class Subscriber {
 
     let channel: any StreamChannel
     let feed: Feed
+    let wishes: Subscription
+    let client: ClientAddress
     /// When it came.
     let since: WallTime
     var phase: Phase
@@ -26,6 +28,12 @@ final class Subscriber {
     var slot: Int?
     /// Records that it may still get; nil: no limit.
     var remaining: Int?
+    /// Gaps that it was told of, or would have been if its format could.
+    var gaps = 0
+    /// When it last got something out of the log.
+    var lastMove: Instant
+    /// Ends it when nothing comes.
+    var idleTimer: LoopTimer?
     var watch: FilePoll?
     /// It waits for room in its socket; until then nothing is written, neither its page nor the feed's bytes.
     var isBlocked = false {
@@ -33,15 +41,27 @@ final class Subscriber {
     }
 
     /// Bytes for this subscriber alone, which go out before anything else.
-    private var page: [UInt8] = []
-    private var pageOffset = 0
+    private var page: ArraySlice<UInt8> = []
+    /// How many records of the log came into the page since it was last empty.
+    private var pageRecords = 0
 
-    init(_ channel: any StreamChannel, feed: Feed, phase: Phase, remaining: Int?, since: WallTime) {
+    init(
+        _ channel: any StreamChannel,
+        feed: Feed,
+        wishes: Subscription,
+        client: ClientAddress,
+        cursor: LogCursor,
+        since: WallTime,
+        now: Instant
+    ) {
         self.channel = channel
         self.feed = feed
-        self.phase = phase
-        self.remaining = remaining
+        self.wishes = wishes
+        self.client = client
+        phase = .replaying(cursor)
+        remaining = wishes.limit
         self.since = since
+        lastMove = now
     }
 
     var isGone: Bool {
@@ -54,42 +74,42 @@ final class Subscriber {
 
     // MARK: The page
 
-    var hasPage: Bool { pageOffset < page.count }
+    var hasPage: Bool { !page.isEmpty }
 
-    /// Adds bytes behind what is already waiting.
-    func enqueue(_ bytes: [UInt8]) {
+    /// Records that wait in the page.
+    var recordsInPage: Int { hasPage ? pageRecords : 0 }
+
+    /// Adds bytes behind what is already waiting, among them so many records of the log.
+    func enqueue(_ bytes: ArraySlice<UInt8>, records: Int = 0) {
         if hasPage {
             page.append(contentsOf: bytes)
+            pageRecords += records
         } else {
             page = bytes
-            pageOffset = 0
+            pageRecords = records
         }
     }
 
+    func enqueue(_ bytes: [UInt8], records: Int = 0) { enqueue(bytes[...], records: records) }
+
     /// Offers the page to the kernel once.
     func writePage() -> SocketWriter.Outcome {
-        let outcome = unsafe page.withUnsafeBytes { bytes in
-            unsafe SocketWriter.send(
-                channel.descriptor,
-                UnsafeRawBufferPointer(rebasing: bytes[pageOffset...])
-            )
-        }
+        let outcome = unsafe page.withUnsafeBytes { unsafe SocketWriter.send(channel.descriptor, $0) }
         if case .written(let count) = outcome { advance(count) }
         return outcome
     }
 
     /// Takes at most `count` bytes off the page.
     func takePage(_ count: Int) -> ArraySlice<UInt8> {
-        let taken = page[pageOffset..<min(page.count, pageOffset + count)]
+        let taken = page.prefix(count)
         advance(taken.count)
         return taken
     }
 
     private func advance(_ count: Int) {
-        pageOffset += count
-        guard !hasPage else { return }
-        page = []
-        pageOffset = 0
+        page = page.dropFirst(count)
+        // Lets go of the memory behind an empty slice.
+        if page.isEmpty { page = [] }
     }
 
     // MARK: Positions

@@ -15,7 +15,7 @@ extension ManagedConnection {
         expire()
         let receipt = try outbox.append(
             messages,
-            uplink: machine.uplink,
+            uplink: uplink,
             mayWait: mayWait,
             now: surroundings.loop.now
         )
@@ -64,8 +64,10 @@ extension ManagedConnection {
         while let content = line.ledger.popWritten(through: frame) {
             switch content {
             case .message(let id):
-                guard let bytes = outbox.written(id) else { continue }
+                let message = outbox.oldestInFlight
+                guard let bytes = outbox.written(id), let message else { continue }
                 tally.sent(bytes: bytes)
+                surroundings.sink.sent(message)
                 end(id, as: .sent(at: surroundings.wallClock()))
             case .control(let frame):
                 // What came before the ping was written is no answer to it.
@@ -97,7 +99,7 @@ extension ManagedConnection {
     }
 
     /// Sees to it that messages expire in time even if nothing else happens.
-    private func watchAge() {
+    func watchAge() {
         guard let due = outbox.nextExpiry else { return }
         // One that fires too early costs a look; older messages may have come back in front since it was set.
         if let expiry, expiry.due <= due { return }

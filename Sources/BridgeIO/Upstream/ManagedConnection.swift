@@ -37,7 +37,7 @@ package final class ManagedConnection {
     package var onEnd: (MessageID, MessageState) -> Void = { _, _ in }
 
     let surroundings: Surroundings
-    let target: UpstreamTarget
+    private(set) var target: UpstreamTarget
     var machine: ConnectionMachine
     var outbox: Outbox
     var journal = MessageJournal()
@@ -52,6 +52,8 @@ package final class ManagedConnection {
     private var pending: [ConnectionMachine.Event] = []
     private var isTelling = false
     private var onFinished: () -> Void = {}
+    /// What the connection is to become once it has ended.
+    private var successor: (target: UpstreamTarget, settings: ConnectionSettings)?
 
     /// Does nothing before `start`.
     package init(
@@ -95,9 +97,22 @@ package final class ManagedConnection {
     /// Writes what the upstream takes, closes it with 1001 and ends; `onFinished` is called once, perhaps at once.
     package func stop(onFinished: @escaping () -> Void) {
         self.onFinished = onFinished
+        successor = nil
         if machine.isReady { fill(upTo: .max) }
         tell(.stopRequested)
     }
+
+    /// Ends the connection, with 1001 if it is open, and begins anew with other settings.
+    ///
+    /// What waits in the outbox is kept, and messages are taken all the time. Another call before that is done
+    /// wins over this one.
+    package func replace(target: UpstreamTarget, settings: ConnectionSettings) {
+        successor = (target, settings)
+        tell(.stopRequested)
+    }
+
+    /// What the connection does with messages at the moment.
+    var uplink: Outbox.Uplink { successor == nil ? machine.uplink : .away }
 
     // MARK: The machine
 
@@ -166,6 +181,15 @@ package final class ManagedConnection {
 
     private func finish() {
         expiry = nil
+        if let successor {
+            self.successor = nil
+            target = successor.target
+            machine = machine.successor(successor.settings)
+            outbox.settings = successor.settings.outbox
+            watchAge()
+            tell(.started)
+            return
+        }
         onFinished()
         onFinished = {}
     }

@@ -1,15 +1,20 @@
 /// The head of an HTTP/1.1 message (RFC 9112 §2–§5): a start line and fields.
-struct HTTPHead: Equatable, Sendable {
-    var startLine: String
-    var fields: [HeaderField]
+package struct HTTPHead: Equatable, Sendable {
+    package var startLine: String
+    package var fields: [HeaderField]
+
+    package init(startLine: String, fields: [HeaderField]) {
+        self.startLine = startLine
+        self.fields = fields
+    }
 
     /// The values of all fields of this name, in order.
-    func values(of name: String) -> [String] {
+    package func values(of name: String) -> [String] {
         fields.filter { $0.isNamed(name) }.map(\.value)
     }
 
     /// The only value of this name; nil when there is none or more than one.
-    func onlyValue(of name: String) -> String? {
+    package func onlyValue(of name: String) -> String? {
         let values = values(of: name)
         return values.count == 1 ? values.first : nil
     }
@@ -23,9 +28,9 @@ struct HTTPHead: Equatable, Sendable {
 }
 
 /// Reads a head from bytes as they arrive, within a limit.
-struct HTTPHeadReader: Sendable {
+package struct HTTPHeadReader: Sendable {
     /// Why a head was refused.
-    enum Failure: Error, Equatable, Sendable {
+    package enum Failure: Error, Equatable, Sendable {
         case tooLarge
         case malformed
     }
@@ -35,13 +40,13 @@ struct HTTPHeadReader: Sendable {
     private let prefix: [UInt8]
     private var bytes: [UInt8] = []
 
-    init(limit: Int, prefix: String) {
+    package init(limit: Int, prefix: String) {
         self.limit = limit
         self.prefix = Array(prefix.utf8)
     }
 
     /// Takes bytes of `input` from `offset` on, up to the end of the head; nil when it is not complete yet.
-    mutating func read(_ input: Span<UInt8>, from offset: inout Int) throws(Failure) -> HTTPHead? {
+    package mutating func read(_ input: Span<UInt8>, from offset: inout Int) throws(Failure) -> HTTPHead? {
         while offset < input.count {
             let byte = input[offset]
             offset += 1

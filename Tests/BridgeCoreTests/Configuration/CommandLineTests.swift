@@ -15,7 +15,9 @@ import Testing
         ("serve -h --nonsense", "Usage: wsbridge serve"), ("help demo", "Usage: wsbridge demo"),
         ("demo -h", "Usage: wsbridge demo"),
         ("help check", "Usage: wsbridge check"), ("check -h", "Usage: wsbridge check"),
-        ("help version", "Usage: wsbridge version"), ("version --help", "Usage: wsbridge version"),
+        ("help version", "Usage: wsbridge version"),
+        ("help health", "Usage: wsbridge health"), ("send -h", "Usage: wsbridge send"),
+        ("help tail", "Usage: wsbridge tail"), ("version --help", "Usage: wsbridge version"),
     ])
     func `asks for help`(words: String, start: String) {
         guard case .success(.help(let text)) = invoke(words) else {
@@ -44,8 +46,8 @@ import Testing
 
     @Test(arguments: [
         ("", "no command given"), ("srve", "did you mean serve?"), ("dmeo", "did you mean demo?"),
-        ("send", "unknown command send"), ("tail", "there are: serve, check, demo, version, help"),
-        ("health", "unknown command health"),
+        ("listen", "there are: serve, check, demo, health, send, tail, version, help"),
+        ("heatlh", "did you mean health?"), ("tial", "did you mean tail?"),
         ("help nothing", "unknown command nothing"), ("help serve demo", "too many arguments"),
         ("version now", "too many arguments"),
         ("version --config a", "this command has no flags"),

@@ -41,7 +41,7 @@ extension Result<Invocation, StartError> {
     var configuration: BridgeConfiguration? {
         switch self {
         case .success(.serve(let configuration)), .success(.demo(let configuration)): configuration
-        case .success(.version), .success(.help), .success(.check), .failure: nil
+        case .success, .failure: nil
         }
     }
 }

@@ -126,7 +126,7 @@ import Testing
     private let preflight = ["Origin: https://app.example", "Access-Control-Request-Method: POST"]
 
     @Test(arguments: [
-        ("OPTIONS /messages", "POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
+        ("OPTIONS /messages", "GET, HEAD, POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
         ("OPTIONS /nothing", "GET, HEAD, POST, DELETE, OPTIONS"),
     ])
     func `answers the preflight of an allowed origin`(line: String, methods: String) throws {

@@ -25,6 +25,8 @@ import WebSocketProtocol
         ("GET http://localhost:8080/status", .status(connection: "default")),
         ("GET /status", .status(connection: "default")),
         ("GET /status?access_token=x", .status(connection: "default")),
+        ("GET /subscribers", .subscribers(connection: "default")),
+        ("GET /v1/connections/a/subscribers", .subscribers(connection: "a")),
         ("POST /connect", .connect(connection: "default")),
         ("POST /v1/connections/a/connect", .connect(connection: "a")),
         ("POST /disconnect", .disconnect(connection: "default")),
@@ -72,11 +74,11 @@ import WebSocketProtocol
     @Test(arguments: [
         ("POST /healthz", "GET, HEAD, OPTIONS"), ("DELETE /v1/connections", "GET, HEAD, OPTIONS"),
         ("PUT /v1/connections/default", "GET, HEAD, OPTIONS"), ("POST /events", "GET, HEAD, OPTIONS"),
-        ("POST /status", "GET, HEAD, OPTIONS"), ("GET /messages", "POST, OPTIONS"),
-        ("HEAD /messages", "POST, OPTIONS"),
+        ("POST /status", "GET, HEAD, OPTIONS"), ("PUT /messages", "GET, HEAD, POST, OPTIONS"),
+        ("POST /subscribers", "GET, HEAD, OPTIONS"), ("POST /v1/events", "GET, HEAD, OPTIONS"),
         ("POST /outbox", "GET, HEAD, DELETE, OPTIONS"), ("PUT /outbox/x", "GET, HEAD, DELETE, OPTIONS"),
         ("POST /readyz", "GET, HEAD, OPTIONS"), ("GET /pause", "POST, OPTIONS"),
-        ("DELETE /messages", "POST, OPTIONS"),
+        ("DELETE /messages", "GET, HEAD, POST, OPTIONS"),
         ("GET /connect", "POST, OPTIONS"), ("GET /disconnect", "POST, OPTIONS"),
         ("get /status", "GET, HEAD, OPTIONS"),
         ("PROPFIND /v1/connections/nobody/status", "GET, HEAD, OPTIONS"),
@@ -89,7 +91,7 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        ("OPTIONS /messages", "POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
+        ("OPTIONS /messages", "GET, HEAD, POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
         ("OPTIONS /v1/connections/nobody/status", "GET, HEAD, OPTIONS"),
         ("OPTIONS *", "GET, HEAD, POST, DELETE, OPTIONS"),
     ])
@@ -106,6 +108,57 @@ import WebSocketProtocol
     func `answer HEAD like GET`(line: String, isHead: Bool) throws {
         guard case .serve(let admitted) = admit(line) else { throw Unexpected() }
         #expect(admitted.isHead == isHead)
+    }
+
+    @Test(arguments: [
+        ("GET /v1/events", ["alpha", "beta", "default"]),
+        ("GET /v1/events?connection=*", ["alpha", "beta", "default"]),
+        ("GET /v1/events?connection=beta", ["beta"]),
+        ("GET /v1/events?connection=b*&connection=alpha&connection=?eta", ["alpha", "beta"]),
+        ("HEAD /v1/events?connection=%61*", ["alpha"]),
+    ])
+    func `merge the connections that are named, each once`(line: String, names: [String]) throws {
+        let route = admit(line, ["default", "beta", "alpha"]).route
+        guard case .mergedEvents(let found, let query) = route else { throw Unexpected() }
+        #expect(found == names)
+        #expect(query.format == .records)
+    }
+
+    @Test(
+        arguments: [
+            ("GET /v1/events", [], "404 not-found"), ("GET /v1/events?connection=c", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=a&connection=c*", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=A", ["a"], "404 not-found"),
+            (
+                "GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 64), ["a"],
+                "400 invalid-parameter"
+            ),
+            ("GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 63), ["a"], "serve"),
+        ] as [(String, [String], String)]
+    )
+    func `that merge nothing are not found`(line: String, connections: [String], outcome: String) {
+        #expect(admit(line, connections).summary == outcome)
+    }
+
+    @Test(
+        arguments: [
+            ("GET /v1/events", ["feed-1", "feed-2"]), ("GET /v1/events?connection=*1", ["feed-1"]),
+            ("GET /v1/events?connection=other", nil),
+        ] as [(String, [String]?)]
+    )
+    func `merge what the token covers`(line: String, names: [String]?) {
+        let pattern = NamePattern("feed-*")
+        let token = AccessToken(name: "t", secret: Secret("s"), connections: [pattern])
+        let admission = gate { $0.tokens = [token] }.admit(
+            request(line, "Authorization: Bearer s"),
+            connections: ["other", "feed-2", "feed-1"]
+        )
+        if let names {
+            guard case .mergedEvents(let found, _) = admission.route else { return #expect(Bool(false)) }
+            #expect(found == names)
+        } else {
+            #expect(admission.summary == "404 not-found")
+        }
     }
 
     @Test func `an asterisk is for OPTIONS alone`() {

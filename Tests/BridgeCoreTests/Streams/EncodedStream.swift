@@ -5,29 +5,34 @@ import WebSocketProtocol
 struct EncodedStream {
     private var log: EventLog
     private let connection: ConnectionIndex?
-    private let encoder: ServerSentEvents
+    private let encoder: any StreamEncoder
     private(set) var bytes: [UInt8] = []
 
     /// The epoch is `00000000000a`, the connection's name `default`.
-    init(_ framing: BodyFraming = .plain, sequence: UInt64 = 1) {
+    init(_ framing: BodyFraming = .plain, format: StreamFormat = .events, sequence: UInt64 = 1) {
         let epoch = Epoch(bits: 10)
         log = EventLog(epoch: epoch)
         connection = log.register("default", limits: HistoryLimits(maxMessages: 1))
-        encoder = ServerSentEvents(epoch: epoch, framing: framing)
+        encoder = format.encoder(epoch: epoch, framing: framing)
         for _ in 1..<sequence { skip() }
     }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    mutating func send(_ kind: Message.Kind, _ payload: some Sequence<UInt8>) {
-        record(.message(Message(kind, Array(payload))))
+    mutating func send(
+        _ kind: Message.Kind,
+        _ payload: some Sequence<UInt8>,
+        direction: Record.Direction = .received,
+        topic: String? = nil
+    ) {
+        record(.message(Message(kind, Array(payload))), direction, topic)
     }
 
     mutating func send(_ event: Lifecycle) {
         record(.status(event))
     }
 
-    mutating func encode(_ write: (ServerSentEvents, inout [UInt8]) -> Void) {
+    mutating func encode(_ write: (any StreamEncoder, inout [UInt8]) -> Void) {
         write(encoder, &bytes)
     }
 
@@ -37,9 +42,14 @@ struct EncodedStream {
         }
     }
 
-    private mutating func record(_ payload: Record.Payload) {
+    private mutating func record(
+        _ payload: Record.Payload,
+        _ direction: Record.Direction = .received,
+        _ topic: String? = nil
+    ) {
         guard let connection else { return }
         let time = WallTime(millisecondsSince1970: 1_796_025_120_123)
-        encoder.append(log.append(payload, of: connection, at: time), of: "default", to: &bytes)
+        let record = log.append(payload, of: connection, direction: direction, at: time, topic: topic)
+        encoder.append(record, of: "default", to: &bytes)
     }
 }

@@ -92,7 +92,7 @@ import WebSocketTestSupport
         var stream = EncodedStream()
         stream.encode { encoder, bytes in
             let time = WallTime(millisecondsSince1970: 0)
-            encoder.appendStatus("snapshot", of: "x", at: time, to: &bytes) { $0.member("state", "open") }
+            encoder.appendSnapshot(of: "x", at: time, to: &bytes) { $0.member("state", "open") }
         }
         let data = #"{"type":"snapshot","connection":"x","time":"1970-01-01T00:00:00.000Z","state":"open"}"#
         #expect(stream.text == "event: status\ndata: \(data)\n\n")

@@ -101,14 +101,21 @@ import WebSocketTestSupport
             fixture.log.append(text, of: mine, direction: .sent, at: time),
             fixture.log.append(text, of: other, at: time),
         ]
-        func accepted(_ types: RecordTypes, _ connections: ConnectionIndex...) -> [UInt64] {
-            let filter = StreamFilter(connections: ConnectionSelection(connections), types: types)
+        func accepted(
+            _ types: RecordTypes,
+            _ connections: ConnectionIndex...,
+            directions: RecordDirections = .received
+        ) -> [UInt64] {
+            let connections = ConnectionSelection(connections)
+            let filter = StreamFilter(connections: connections, types: types, directions: directions)
             return records.filter(filter.accepts).map(\.sequence)
         }
         #expect(accepted(.messages, mine) == [1, 2])
         #expect(accepted(.status, mine) == [3])
         #expect(accepted([.text, .status], mine, other) == [1, 3, 5])
         #expect(accepted(.messages) == [])
+        #expect(accepted([.text, .status], mine, directions: .sent) == [4])
+        #expect(accepted([.text, .status], mine, directions: .both) == [1, 3, 4])
         #expect(StreamFilter(connections: fixture.only(0)).types == .messages)
     }
 
@@ -120,8 +127,8 @@ import WebSocketTestSupport
         #expect(all.map(some.contains) == [true, false, false, true])
         let filter = StreamFilter(connections: some)
         let shapes: Set = [
-            StreamShape(filter: filter, framing: .plain), StreamShape(filter: filter, framing: .chunked),
-            StreamShape(filter: StreamFilter(connections: some), framing: .plain),
+            StreamShape(filter: filter), StreamShape(filter: filter, format: .records),
+            StreamShape(filter: StreamFilter(connections: some)),
         ]
         #expect(shapes.count == 2)
     }

@@ -9,9 +9,14 @@ import WebSocketProtocol
     @MainActor final class Log: @MainActor ConnectionSink {
         private(set) var records: [Lifecycle] = []
         private(set) var texts: [String] = []
+        private(set) var written: [String] = []
 
         func received(_ message: Message) {
             texts.append(String(decoding: message.bytes, as: UTF8.self))
+        }
+
+        func sent(_ message: Message) {
+            written.append(String(decoding: message.bytes, as: UTF8.self))
         }
 
         func happened(_ event: Lifecycle) {

@@ -26,6 +26,7 @@ import WebSocketProtocol
         scene.run { scene.sent.count == 3 && scene.upstream.peers.first?.texts.count == 3 }
         #expect(try scene.peer(0).texts == ["a", "b", "c"])
         #expect(scene.sent == ids)
+        #expect(scene.log.written == ["a", "b", "c"])
     }
 
     @Test func `after a drop it dials again and flushes the outbox in order`() throws {
@@ -37,6 +38,21 @@ import WebSocketProtocol
         #expect(try scene.peer(1).texts == ["a", "b", "c"])
         #expect(scene.log.records.contains(.closed(code: 1006, reason: "", clean: false, by: .server)))
         #expect(scene.log.records.contains(.open(subprotocol: nil, reconnected: true)))
+    }
+
+    @Test func `a connection that is replaced takes its outbox along, in order`() throws {
+        let scene = try ConnectionScene.open()
+        let other = try UpstreamDouble(loop: scene.loop)
+        try scene.peer(0).drop()
+        scene.run { !scene.connection.isReady }
+        let url = try WebSocketURL("ws://127.0.0.1:\(other.port)/")
+        let target = UpstreamTarget(terms: ClientHandshake.Terms(url: url), maximumMessageBytes: 1 << 20)
+        try scene.send("before")
+        scene.connection.replace(target: target, settings: ConnectionSettings())
+        try scene.send("after")
+        scene.run { other.peers.first?.texts.count == 2 }
+        #expect(other.peers.first?.texts == ["before", "after"])
+        #expect(scene.log.records.last == .ready)
     }
 
     @Test func `what a dropped socket had not written goes out again, in order and complete`() throws {

@@ -7,6 +7,7 @@ import WebSocketProtocol
     let loop = Loop()
     let hub: EventHub
     let connection: ConnectionIndex
+    let other: ConnectionIndex
     private(set) var server: HTTPServer?
     /// Bodies of requests to other paths than `/events`.
     private(set) var bodies: [[UInt8]] = []
@@ -20,6 +21,7 @@ import WebSocketProtocol
         if settings.listen == HTTPSettings().listen { settings.listen = .tcp(host: "127.0.0.1", port: 0) }
         hub = EventHub(loop: loop, settings: settings)
         connection = try unwrap(hub.register("default", limits: history))
+        other = try unwrap(hub.register("other", limits: history))
         gate = RequestGate(settings, ownNames: [])
         let socket = try ListenSocket(settings.listen)
         server = try HTTPServer(loop: loop, socket: socket, settings: settings, handler: self)
@@ -28,35 +30,68 @@ import WebSocketProtocol
 
     func endTurn() {
         guard let server else { return }
-        repeat { hub.deliver() } while server.runIfNeeded()
+        repeat { hub.deliver() } while server.runIfNeeded() || hub.hasNews
         server.prepareToWait()
     }
 
     /// Publishes a text message.
-    func publish(_ text: String) {
-        hub.append(.message(Message(.text, Array(text.utf8))), of: connection)
+    func publish(_ text: String, of other: ConnectionIndex? = nil, direction: Record.Direction = .received) {
+        hub.append(.message(Message(.text, Array(text.utf8))), of: other ?? connection, direction: direction)
     }
 
     func admit(_ head: RequestHead) -> Admission {
-        gate.admit(head, connections: ["default"])
+        gate.admit(head, connections: ["default", "other"])
     }
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
-        guard case .events(_, let query) = request.route else {
+        switch request.route {
+        case .events(_, let query):
+            return stream(of: ConnectionSelection(connection), query, head)
+        case .mergedEvents(_, let query):
+            return stream(of: ConnectionSelection([connection, other]), query, head)
+        case .poll(_, let query):
+            return poll(query)
+        default:
             bodies.append(body)
             var response = HTTPResponse(status: 200)
             response.body = answerBody
             return .response(response)
         }
-        return .stream(fields: [HTTPField("Content-Type", "text/event-stream")]) { [self] channel in
-            hub.subscribe(
-                channel,
-                filter: StreamFilter(connections: ConnectionSelection(connection), types: query.types),
-                start: query.position(at: loop.wallTime),
-                limit: query.limit,
-                opening: { _, _ in }
-            )
+    }
+
+    private func stream(
+        of connections: ConnectionSelection,
+        _ query: EventsQuery,
+        _ head: RequestHead
+    ) -> HTTPAnswer {
+        let fields = HTTPResponse.streamFields(query.format)
+        return .stream(fields: fields) { [self] channel in
+            let wishes = query.subscription(to: connections, at: loop.wallTime)
+            hub.subscribe(channel, wishes, from: head.client) { encoder, bytes in
+                guard query.types.contains(.status) else { return }
+                encoder.appendSnapshot(of: "default", at: loop.wallTime, to: &bytes) { _ in }
+            }
         }
+    }
+
+    private func poll(_ query: PollQuery) -> HTTPAnswer {
+        let filter = query.filter(of: connection)
+        let poll = Poll(filter, limit: query.limit, start: query.position(at: loop.wallTime), in: hub.log)
+        return .later { [self] held in
+            let waiting = hub.wait(poll, for: query.wait ?? .zero) { [self] page in
+                var json = JSONWriter()
+                json.object { page.writeMembers(to: &$0, log: hub.log) }
+                held.give(HTTPResponse(status: 200, json: json))
+            }
+            held.onLastCall = { [hub] in hub.answer(waiting) }
+        }
+    }
+
+    /// The elements of the list of subscribers, as JSON.
+    var subscriberList: String {
+        var json = JSONWriter()
+        json.array { hub.writeSubscribers(of: connection, to: &$0) }
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 
     /// Runs the loop until something calls `loop.stop()`, then ends the server.

@@ -54,9 +54,10 @@ import WebSocketProtocol
         let (ours, theirs) = pair()
         hub.subscribe(
             PairChannel(ours),
-            filter: StreamFilter(connections: ConnectionSelection(connection)),
-            start: .now,
-            limit: nil,
+            Subscription(
+                shape: StreamShape(filter: StreamFilter(connections: ConnectionSelection(connection)))
+            ),
+            from: .unix,
             opening: { _, _ in }
         )
         // Comments alone fill the socket of a client that does not read.

@@ -188,7 +188,7 @@ private let versions = ["1.1", "1.0"]
         var settings = HTTPSettings()
         settings.keepAlive = .milliseconds(30)
         let service = try TestService(settings)
-        let client = try service.client(request("?types=status", version: version))
+        let client = try service.client(request("?types=binary", version: version))
         var hasPublished = false
         client.onChange = {
             if !hasPublished { service.publish("not for this subscriber") }

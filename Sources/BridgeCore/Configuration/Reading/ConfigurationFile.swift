@@ -5,11 +5,14 @@ struct ConfigurationFile {
     private(set) var draft = ConfigurationDraft()
     private(set) var complaints: [StartError.Complaint] = []
     private var lines: [String: Int] = [:]
+    /// It could be read as YAML.
+    private(set) var isParsed = false
 
     /// Reads the file; whatever is wrong becomes complaints, in the order of the lines.
     init(path: String, environment: [String: String], files: ConfigurationFiles) {
         self.path = path
         guard let tree = tree(files) else { return }
+        isParsed = true
         var reader = ConfigurationReader(file: path, environment: environment, files: files)
         draft = ConfigurationFile.draft(from: tree, &reader)
         complaints = reader.complaints

@@ -100,6 +100,6 @@ extension HistoryLimits {
         Field("maxMessages", \.maxMessages, .number(0...1_000_000_000)),
         Field("maxBytes", \.maxBytes, .size(0...1 << 40)),
         Field("maxAge", \.maxAge, .optional(.duration(.milliseconds(1) ... .longestWritten))),
-        .later("includeSent", only: .word("false")),
+        Field("includeSent", \.includeSent, .flag),
     ]
 }

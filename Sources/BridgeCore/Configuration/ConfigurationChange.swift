@@ -1,0 +1,91 @@
+/// What is different between the configuration in use and one that is to replace it, and what can be done.
+package struct ConfigurationChange: Equatable, Sendable {
+    /// Connections that are new, by name and in order, as are the others.
+    package private(set) var added: [String]
+    /// Connections that are to end.
+    package private(set) var removed: [String]
+    /// Connections that are to begin anew with other settings.
+    package private(set) var replaced: [String]
+    /// Keys of further settings that apply from now on.
+    package private(set) var settings: [String]
+    /// Keys of settings that stay as they are until the bridge is started again.
+    package private(set) var awaitingRestart: [String]
+    /// What is in use once the change is carried out.
+    package private(set) var result: BridgeConfiguration
+
+    package init(from old: BridgeConfiguration, to new: BridgeConfiguration) {
+        added = new.connections.keys.filter { old.connections[$0] == nil }.sorted()
+        removed = old.connections.keys.filter { new.connections[$0] == nil }.sorted()
+        replaced =
+            new.connections.filter { name, connection in
+                old.connections[name].map { $0 != connection } ?? false
+            }
+            .keys.sorted()
+        settings = []
+        awaitingRestart = []
+        result = new
+        for setting in ConfigurationChange.httpSettings {
+            guard setting.differs(old.http, new.http) else { continue }
+            if setting.awaitsRestart(old.http, new.http) {
+                awaitingRestart.append("http." + setting.key)
+                setting.keep(old.http, &result.http)
+            } else {
+                settings.append("http." + setting.key)
+            }
+        }
+        if old.history != new.history { settings.append("history") }
+        // Given outside of the file, so a running bridge cannot be told otherwise.
+        result.log = old.log
+    }
+
+    /// There is nothing to do, and nothing waits for a restart.
+    package var isEmpty: Bool {
+        [added, removed, replaced, settings, awaitingRestart].allSatisfy(\.isEmpty)
+    }
+
+    // MARK: Settings
+
+    private struct HTTPSetting {
+        let key: String
+        let differs: (HTTPSettings, HTTPSettings) -> Bool
+        let keep: (HTTPSettings, inout HTTPSettings) -> Void
+        let awaitsRestart: (HTTPSettings, HTTPSettings) -> Bool
+
+        init<Value: Equatable>(
+            _ key: String,
+            _ path: WritableKeyPath<HTTPSettings, Value>,
+            awaitsRestart: @escaping (_ old: Value, _ new: Value) -> Bool = { _, _ in false }
+        ) {
+            self.key = key
+            differs = { $0[keyPath: path] != $1[keyPath: path] }
+            keep = { $1[keyPath: path] = $0[keyPath: path] }
+            self.awaitsRestart = { awaitsRestart($0[keyPath: path], $1[keyPath: path]) }
+        }
+    }
+
+    /// All of them.
+    ///
+    /// What the listening socket and the HTTP daemon were made with cannot be changed. The daemon has room for the
+    /// subscribers that there could be at its start.
+    private static var httpSettings: [HTTPSetting] {
+        [
+            HTTPSetting("listen", \.listen) { _, _ in true },
+            HTTPSetting("publicDirectory", \.publicDirectory) { _, _ in true },
+            HTTPSetting("tokens", \.tokens),
+            HTTPSetting("allowAnonymous", \.allowAnonymous),
+            HTTPSetting("allowedOrigins", \.allowedOrigins),
+            HTTPSetting("allowedHosts", \.allowedHosts),
+            HTTPSetting("maxBodyBytes", \.maxBodyBytes),
+            HTTPSetting("maxSubscribers", \.maxSubscribers) { old, new in new > old },
+            HTTPSetting("maxFilters", \.maxFilters),
+            HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _ in true },
+            HTTPSetting("keepAlive", \.keepAlive),
+            HTTPSetting("retry", \.retry),
+            HTTPSetting("requestTimeout", \.requestTimeout),
+            HTTPSetting("shutdownTimeout", \.shutdownTimeout),
+        ]
+    }
+
+    /// The keys of the section `http` that are compared.
+    package static var httpKeys: [String] { httpSettings.map(\.key) }
+}

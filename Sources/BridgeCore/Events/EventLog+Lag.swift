@@ -1,0 +1,17 @@
+extension EventLog {
+    /// How many records of its connections a reader has not read yet, wanted or not, lost or not.
+    package func lag(of cursor: LogCursor) -> Int {
+        cursor.places.reduce(0) { sum, place in
+            sum + Int(histories[Int(place.connection.number)].endOrdinal - place.next)
+        }
+    }
+
+    /// Whether records went away that the reader had still to read when it began.
+    ///
+    /// What was lost before it began does not count.
+    package func hasOutrun(_ cursor: LogCursor) -> Bool {
+        cursor.places.contains { place in
+            place.next < histories[Int(place.connection.number)].firstOrdinal
+        }
+    }
+}

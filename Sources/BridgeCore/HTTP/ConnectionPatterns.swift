@@ -1,0 +1,40 @@
+/// The connections that a request names by globs: the repeatable parameter `connection`.
+struct ConnectionPatterns: Equatable, Sendable {
+    static let parameter = "connection"
+    /// Enough for anyone, and few enough that matching them all takes no time.
+    private static let maxPatterns = 64
+
+    /// None: all.
+    private let patterns: [NamePattern]
+
+    /// Throws `invalid-parameter` (400).
+    init(_ query: [QueryPair]) throws(Problem) {
+        patterns = query.filter { $0.name == ConnectionPatterns.parameter }.map { NamePattern($0.value) }
+        guard patterns.count <= ConnectionPatterns.maxPatterns else {
+            throw .invalidParameter(
+                ConnectionPatterns.parameter,
+                "it is given more than \(ConnectionPatterns.maxPatterns) times"
+            )
+        }
+        guard !patterns.contains(where: \.text.isEmpty) else {
+            throw .invalidParameter(
+                ConnectionPatterns.parameter,
+                "it must be a name or a glob such as `feed-*`"
+            )
+        }
+    }
+
+    /// The connections that match, of those that `caller` covers; in ascending order.
+    ///
+    /// Throws `not-found` (404) if one of the patterns matches none: a stream that stays empty because of a
+    /// misspelt name would look like one where nothing happens.
+    func names(coveredBy caller: Caller, among connections: [String]) throws(Problem) -> [String] {
+        let covered = connections.filter { caller.covers(connection: $0) }.sorted()
+        for pattern in patterns where !covered.contains(where: pattern.matches) {
+            throw .notFound("there is no connection `\(Problem.quotable(pattern.text))` for this caller")
+        }
+        guard !covered.isEmpty else { throw .notFound("there is no connection for this caller") }
+        guard !patterns.isEmpty else { return covered }
+        return covered.filter { name in patterns.contains { $0.matches(name) } }
+    }
+}

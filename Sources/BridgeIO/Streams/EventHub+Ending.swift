@@ -1,0 +1,82 @@
+internal import BridgeCore
+
+extension EventHub {
+    /// Ends a subscriber's connection, which is not to be written to any more.
+    func drop(_ subscriber: Subscriber) {
+        guard !subscriber.isGone else { return }
+        forget(subscriber)
+        subscriber.channel.end()
+    }
+
+    /// Ends the body of a subscriber that has got everything.
+    func endCleanly(_ subscriber: Subscriber) {
+        detach(subscriber)
+        subscriber.enqueue(subscriber.feed.key.framing.end)
+        subscriber.phase = .ending
+        proceed(subscriber)
+    }
+
+    /// Ends every stream: with a last `retry:`, so that not all clients come back at once, and a clean end.
+    ///
+    /// Those whose clients do not take it now get it when they do, until the loop stops.
+    package func endAll() {
+        deliver()
+        polls.answerAll(log)
+        end(allSubscribers)
+    }
+
+    /// Ends the streams that show this connection alone, in the same way, and polls of it.
+    func endStreams(of connection: ConnectionIndex) {
+        deliver()
+        let selection = ConnectionSelection(connection)
+        polls.answerAll(log) { $0.connections == selection }
+        end(allSubscribers.filter { $0.feed.filter.connections == selection })
+    }
+
+    private func end(_ subscribers: [Subscriber]) {
+        for subscriber in subscribers where !subscriber.isGone {
+            let feed = subscriber.feed
+            if let position = subscriber.position(in: feed) {
+                subscriber.enqueue(feed.rest(from: position))
+            } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {
+                _ = refill(subscriber, cursor)
+            }
+            guard !subscriber.isGone else { continue }
+            detach(subscriber)
+            if !subscriber.isEnding { subscriber.enqueue(retry(of: feed) + feed.key.framing.end) }
+            subscriber.phase = .ending
+            proceed(subscriber)
+        }
+    }
+
+    private func detach(_ subscriber: Subscriber) {
+        _ = subscriber.feed.live.remove(subscriber)
+        subscriber.feed.others[ObjectIdentifier(subscriber)] = subscriber
+    }
+
+    /// Drops whoever is still there; the server must run afterwards to close their connections.
+    package func dropAll() {
+        polls.answerAll(log)
+        for subscriber in allSubscribers { drop(subscriber) }
+    }
+
+    // MARK: Those that are too slow
+
+    /// Disconnects a subscriber as soon as the log outruns it, if that is what it asked for.
+    func watchSpeed(_ subscriber: Subscriber) {
+        guard subscriber.wishes.slowness == .disconnect else { return }
+        impatient[ObjectIdentifier(subscriber)] = subscriber
+    }
+
+    /// Drops those who will never get what they had still to read, whether their clients read or not.
+    func dropOutrun() {
+        for subscriber in impatient.values where isOutrun(subscriber) { drop(subscriber) }
+    }
+
+    func isOutrun(_ subscriber: Subscriber) -> Bool {
+        guard subscriber.wishes.slowness == .disconnect, case .replaying(let cursor) = subscriber.phase else {
+            return false
+        }
+        return log.hasOutrun(cursor)
+    }
+}

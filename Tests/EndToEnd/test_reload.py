@@ -1,0 +1,268 @@
+"""SIGHUP: the configuration file is read again, and what stays the same is left alone."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Bridge, Upstream, await_truth
+
+
+class Reloadable:
+    """A bridge with its configuration file."""
+
+    def __init__(self, path: Path, bridge: Bridge):
+        self.path = path
+        self.bridge = bridge
+        self._seen = 0
+
+    def reload(self, configuration: object) -> dict[str, Any]:
+        """Write the file, tell the bridge, and return the log record that says what came of it."""
+        text = configuration if isinstance(configuration, str) else json.dumps(configuration)
+        self.path.write_text(text)
+        return self.hang_up()
+
+    def hang_up(self) -> dict[str, Any]:
+        self.bridge.signal(signal.SIGHUP)
+        self._seen += 1
+
+        def find(text: str) -> dict[str, Any] | None:
+            # The last line may not be there as a whole.
+            records = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+            outcomes = [record for record in records if "reload" in record["message"]]
+            return outcomes[self._seen - 1] if len(outcomes) >= self._seen else None
+
+        return self.bridge.err.until(find, f"the outcome of reload {self._seen}")
+
+    def names(self) -> list[str]:
+        return [each["name"] for each in self.bridge.get("/v1/connections").json()["connections"]]
+
+
+Serve = Callable[..., Reloadable]
+
+
+@pytest.fixture
+def serve(start_upstream, run_bridge, tmp_path: Path) -> Serve:
+    """Serve a configuration, on a free port unless it names one, and wait until it listens."""
+
+    def start(configuration: object, *flags: str, **options: Any) -> Reloadable:
+        path = tmp_path / "wsbridge.yaml"
+        path.write_text(json.dumps(configuration))
+        flags = flags or ("--listen", "127.0.0.1:0")
+        bridge = run_bridge("serve", "--config", str(path), "--log-format", "json", *flags, **options)
+        return Reloadable(path, bridge.listening())
+
+    return start
+
+
+def test_what_stays_the_same_is_not_touched(start_upstream, serve: Serve) -> None:
+    kept, old, new = start_upstream(), start_upstream(), start_upstream()
+    served = serve({"connections": {"kept": {"url": kept.url}, "gone": {"url": old.url}}})
+    bridge = served.bridge
+    keeper, leaver = kept.peer(), old.peer()
+    stream = bridge.stream("/v1/connections/kept/events?types=text,status")
+    assert stream.next().type == "status"
+    record = served.reload({"connections": {"kept": {"url": kept.url}, "new": {"url": new.url}}})
+    assert (record["level"], record["message"]) == ("info", "reloaded")
+    assert (record["added"], record["removed"]) == ("new", "gone")
+    assert "replaced" not in record
+    newcomer = new.peer()
+    assert leaver.left() == (1001, "")
+    assert served.names() == ["kept", "new"]
+    # The stream and the connection below it know nothing of all that.
+    keeper.send("still here")
+    assert stream.until("message")[1].data == "still here"
+    assert bridge.get("/v1/connections/kept/status").json()["counters"]["opens"] == 1
+    assert bridge.post("/v1/connections/new/messages", b"hello").status == 202
+    assert newcomer.received(1) == ["hello"]
+    assert bridge.get("/v1/connections/gone/status").status == 404
+
+
+def test_the_streams_of_a_removed_connection_end(start_upstream, serve: Serve) -> None:
+    upstream, other = start_upstream(), start_upstream()
+    connections = {"kept": {"url": upstream.url}, "gone": {"url": other.url}}
+    served = serve({"connections": connections})
+    peer = other.peer()
+    stream = served.bridge.stream("/v1/connections/gone/events")
+    peer.send("last")
+    served.reload({"connections": {"kept": {"url": upstream.url}}})
+    assert stream.next().data == "last"
+    assert stream.rest() == []
+    # What comes back under the same name is new: nothing of the old is left.
+    served.reload({"connections": connections})
+    again = served.bridge.stream("/v1/connections/gone/events?since=start")
+    other.peer(1).send("first")
+    assert again.next().data == "first"
+
+
+def test_who_waits_for_a_removed_connection_is_told(start_upstream, serve: Serve) -> None:
+    kept, gone = start_upstream(), start_upstream()
+    connections = {"kept": {"url": kept.url}, "gone": {"url": gone.url}}
+    served = serve({"connections": connections})
+    gone.peer()
+    gone.stop()
+    path = "/v1/connections/gone"
+    await_truth(lambda: not served.bridge.get(f"{path}/status").json()["ready"], "the connection is lost")
+    with served.bridge.client() as client:
+        client.send_head("POST", f"{path}/messages?wait=1m", {"Content-Length": "1"})
+        client.wire.send(b"x")
+        await_truth(
+            lambda: served.bridge.get(f"{path}/status").json()["outbox"]["messages"], "the message waits"
+        )
+        served.reload({"connections": {"kept": {"url": kept.url}}})
+        assert client.response().status == 404
+
+
+def test_a_changed_connection_begins_anew_with_its_outbox(start_upstream, serve: Serve) -> None:
+    old, new = start_upstream(), start_upstream()
+    served = serve({"connections": {"a": {"url": old.url, "outbox": {"maxMessages": 100}}}})
+    bridge = served.bridge
+    leaver = old.peer()
+    bridge.await_ready()
+    bridge.send("to the old one")
+    leaver.received(1)
+    stream = bridge.stream()
+    old.stop()
+    bridge.await_status(lambda status: not status["ready"], "the connection is lost")
+    for number in range(10):
+        bridge.send(str(number))
+    record = served.reload({"connections": {"a": {"url": new.url}}})
+    assert (record["level"], record["replaced"]) == ("info", "a")
+    bridge.send("after the reload")
+    arrived = new.peer()
+    assert arrived.received(11) == [*map(str, range(10)), "after the reload"]
+    # The name, the stream and the counts go on.
+    arrived.send("from the new one")
+    assert stream.next().data == "from the new one"
+    status = bridge.await_status(lambda status: status["counters"]["sent"] == 12, "all is sent")
+    assert status["url"] == new.url
+    assert status["outbox"]["maxMessages"] == 1000
+
+
+def test_a_connection_that_is_replaced_says_goodbye(start_upstream, serve: Serve) -> None:
+    old, new = start_upstream(), start_upstream()
+    served = serve({"connections": {"a": {"url": old.url}}})
+    leaver = old.peer()
+    served.bridge.await_ready()
+    stream = served.bridge.stream("/events?types=status")
+    served.reload({"connections": {"a": {"url": new.url}}})
+    assert leaver.left() == (1001, "")
+    new.peer()
+    types = []
+    for status in stream.statuses():
+        types.append(status["type"])
+        if status["type"] == "ready":
+            break
+    assert types == ["snapshot", "closed", "connecting", "open", "ready"]
+
+
+def test_access_changes_at_once(start_upstream, serve: Serve) -> None:
+    upstream = start_upstream()
+    connections = {"a": {"url": upstream.url}}
+    served = serve({"connections": connections})
+    peer = upstream.peer()
+    assert served.bridge.get("/status").status == 200
+    http = {
+        "tokens": [{"name": "ops", "token": "t0ken"}],
+        "allowedOrigins": ["https://example.org"],
+        "maxBodyBytes": 4,
+    }
+    record = served.reload({"http": http, "connections": connections})
+    assert record["settings"] == "http.tokens, http.allowedOrigins, http.maxBodyBytes"
+    assert "t0ken" not in served.bridge.err.text
+    assert served.bridge.get("/status").status == 401
+    authorized = {"Authorization": "Bearer t0ken"}
+    assert served.bridge.get("/status", {**authorized, "Origin": "https://example.org"}).status == 200
+    assert served.bridge.post("/messages", b"12345", Authorization="Bearer t0ken").status == 413
+    assert served.bridge.post("/messages", b"1234", Authorization="Bearer t0ken").status == 202
+    assert peer.received(1) == ["1234"]
+
+
+def test_some_settings_wait_for_a_restart(start_upstream, run_bridge, serve: Serve) -> None:
+    upstream = start_upstream()
+    connections = {"a": {"url": upstream.url}}
+    served = serve({"http": {"listen": "127.0.0.1:0"}, "connections": connections}, "--log-level", "info")
+    peer = upstream.peer()
+    for _ in range(2):
+        http = {"listen": "127.0.0.1:1", "retry": "5s"}
+        record = served.reload({"http": http, "connections": connections})
+        assert record["level"] == "warning"
+        assert record["message"] == "reloaded, but some settings need a restart"
+        assert record["needsRestart"] == "http.listen"
+    assert served.bridge.status()["state"] == "open"
+    assert not peer.gone
+
+
+@pytest.mark.parametrize(
+    ("text", "complaints"),
+    [
+        (
+            "http: { listn: 1 }\nconnections: { a: { url: 7 } }\n",
+            [":1: http.listn: ", ":2: connections.a.url: "],
+        ),
+        ("{", [":"]),
+        ("", ["no upstream"]),
+    ],
+)
+def test_a_wrong_file_changes_nothing(start_upstream, serve: Serve, text: str, complaints: list[str]) -> None:
+    upstream = start_upstream()
+    served = serve({"connections": {"a": {"url": upstream.url}}})
+    peer = upstream.peer()
+    stream = served.bridge.stream()
+    record = served.reload(text)
+    assert record["level"] == "error"
+    assert record["message"] == "not reloaded: the bridge goes on with the configuration that it has"
+    errors = [
+        each["error"] for each in served.bridge.records if each["message"] == "the configuration is wrong"
+    ]
+    assert len(errors) == len(complaints)
+    for error, complaint in zip(errors, complaints, strict=True):
+        assert complaint in error
+    peer.send("undisturbed")
+    assert stream.next().data == "undisturbed"
+    assert served.bridge.status()["counters"]["opens"] == 1
+
+
+def test_a_file_that_is_gone_changes_nothing(start_upstream, serve: Serve) -> None:
+    upstream = start_upstream()
+    served = serve({"connections": {"a": {"url": upstream.url}}})
+    upstream.peer()
+    served.path.unlink()
+    assert served.hang_up()["level"] == "error"
+    assert served.names() == ["a"]
+
+
+def test_a_file_that_is_the_same_changes_nothing(start_upstream, serve: Serve) -> None:
+    upstream = start_upstream()
+    served = serve({"connections": {"a": {"url": upstream.url}}})
+    peer = upstream.peer()
+    for _ in range(3):
+        assert served.hang_up()["message"] == "reloaded: nothing has changed"
+    assert not peer.gone
+    assert served.bridge.status()["counters"]["opens"] == 1
+
+
+def test_without_a_file_there_is_nothing_to_reload(upstream: Upstream, bridge: Bridge) -> None:
+    bridge.signal(signal.SIGHUP)
+    bridge.err.until(lambda text: True if "nothing to reload" in text else None, "the refusal")
+    assert bridge.status()["counters"]["opens"] == 1
+
+
+def test_reloads_in_a_row_end_with_the_last(start_upstream, serve: Serve) -> None:
+    upstreams = [start_upstream() for _ in range(4)]
+    served = serve({"connections": {"a": {"url": upstreams[0].url}}})
+    first = upstreams[0].peer()
+    served.bridge.await_ready()
+    for upstream in upstreams[1:]:
+        served.reload({"connections": {"a": {"url": upstream.url}}})
+    assert first.left() == (1001, "")
+    served.bridge.await_status(
+        lambda status: status["ready"] and status["url"] == upstreams[-1].url, "the last one is ready"
+    )
+    served.bridge.send("here")
+    assert upstreams[-1].peer().received(1) == ["here"]
