@@ -4,7 +4,7 @@ extension EventHub {
     /// How much one subscriber may be written in a turn before the others get theirs.
     private static let pagesPerTurn = 4
     /// What is read from the log for one subscriber at a time; a larger record comes alone.
-    private static let pageBytes = 64 * 1024
+    private static let pageBytes = Feed.largeBytes
     private static let pageRecords = 512
 
     // MARK: Moving on
@@ -85,6 +85,7 @@ extension EventHub {
             return false
         }
         var cursor = cursor
+        // Beginning empty, it shares the bytes of a large record with whoever else is at it.
         var page: [UInt8] = []
         var records = 0
         while page.isEmpty, subscriber.remaining != 0 {
@@ -100,7 +101,8 @@ extension EventHub {
             }
             if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
         }
-        if subscriber.remaining == 0 {
+        // The end does not go into a page that is shared, which would copy it, but into the next one.
+        if subscriber.remaining == 0, page.count <= Feed.largeBytes {
             page += subscriber.feed.key.framing.end
             subscriber.phase = .ending
         }
@@ -117,7 +119,7 @@ extension EventHub {
             countGap(of: subscriber)
             return false
         case .record(let record) where feed.filter.accepts(record):
-            feed.encoder.append(record, of: log.name(of: record.connection), to: &page)
+            feed.append(record, of: log.name(of: record.connection), toPage: &page)
             subscriber.remaining = subscriber.remaining.map { $0 - 1 }
             return true
         case .record:

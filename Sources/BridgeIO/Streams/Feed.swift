@@ -22,6 +22,8 @@ internal import BridgeCore
     var isDirty = false
     /// The event that subscribers were last found in the middle of, so that they share one copy.
     private var torn: (start: UInt64, bytes: [UInt8])?
+    /// The large record that was last read by a subscriber on its own, so that those who stall on it share it.
+    private var large: (sequence: UInt64, bytes: [UInt8])?
 
     init(_ key: Key, epoch: Epoch, after sequence: UInt64, now: Instant) {
         self.key = key
@@ -44,6 +46,22 @@ internal import BridgeCore
         encoder.append(record, of: connection, to: &scratch)
         append(sequence: record.sequence, scratch, limit: limit)
     }
+
+    /// Adds a record to what one subscriber gets alone.
+    func append(_ record: Record, of connection: String, toPage page: inout [UInt8]) {
+        guard page.isEmpty, record.byteCount > Feed.largeBytes else {
+            return encoder.append(record, of: connection, to: &page)
+        }
+        if large?.sequence != record.sequence {
+            var bytes: [UInt8] = []
+            encoder.append(record, of: connection, to: &bytes)
+            large = (record.sequence, bytes)
+        }
+        page = large?.bytes ?? []
+    }
+
+    /// From here on a record comes alone, and is worth sharing.
+    static let largeBytes = 64 * 1024
 
     /// Moves every subscriber's `Last-Event-ID` to `sequence`, beyond records that the filter kept from them.
     func appendPosition(_ sequence: UInt64, limit: Int) {
