@@ -1,7 +1,7 @@
 extension EventLog {
     /// The next entries, oldest first: at most `maxRecords` records, of `maxBytes` together.
     ///
-    /// A larger record comes alone. Nothing comes if and only if the cursor
+    /// A larger record comes as the only one. Nothing comes if and only if the cursor
     /// has reached the head. A gap comes first in the answer, and only once for each loss. Costs O(1) at the
     /// head.
     package func read(_ cursor: inout LogCursor, maxRecords: Int, maxBytes: Int) -> [LogEntry] {
@@ -12,9 +12,8 @@ extension EventLog {
         while let (place, rival) = nextPlace(of: cursor) {
             let history = histories[Int(cursor.places[place].connection.number)]
             while let record = history.record(at: cursor.places[place].next), record.sequence < rival {
-                guard room.records > 0, entries.isEmpty || room.bytes >= record.byteCount else {
-                    return entries
-                }
+                let isFirst = room.records == max(1, maxRecords)
+                guard room.records > 0, isFirst || room.bytes >= record.byteCount else { return entries }
                 entries.append(.record(record))
                 cursor.position = record.sequence
                 cursor.places[place].next += 1

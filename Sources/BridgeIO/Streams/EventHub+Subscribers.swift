@@ -97,6 +97,10 @@ extension EventHub {
             subscriber.phase = .replaying(cursor)
             guard !entries.isEmpty else { return false }
             for entry in entries where subscriber.remaining != 0 {
+                if !page.isEmpty, subscriber.getsPage(for: entry) {
+                    subscriber.enqueue(page, records: records)
+                    (page, records) = ([], 0)
+                }
                 if encode(entry, for: subscriber, to: &page) { records += 1 }
             }
             if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
@@ -162,5 +166,15 @@ extension Subscriber {
     func watchWriting() {
         isBlocked = true
         watch?.watch(for: [.reading, .hangUp, .writing])
+    }
+}
+
+extension Subscriber {
+    /// Whether this is a record that it gets, and in a page of its own.
+    fileprivate func getsPage(for entry: LogEntry) -> Bool {
+        switch entry {
+        case .record(let record): record.byteCount > Feed.largeBytes && feed.filter.accepts(record)
+        case .gap: false
+        }
     }
 }

@@ -42,6 +42,8 @@ final class Subscriber {
 
     /// Bytes for this subscriber alone, which go out before anything else.
     private var page: ArraySlice<UInt8> = []
+    /// A large page behind it, whose bytes others share: added to it they would be copied.
+    private var nextPage: ArraySlice<UInt8> = []
     /// How many records of the log came into the page since it was last empty.
     private var pageRecords = 0
 
@@ -82,7 +84,13 @@ final class Subscriber {
     /// Adds bytes behind what is already waiting, among them so many records of the log.
     func enqueue(_ bytes: ArraySlice<UInt8>, records: Int = 0) {
         if hasPage {
-            page.append(contentsOf: bytes)
+            if !nextPage.isEmpty {
+                nextPage.append(contentsOf: bytes)
+            } else if bytes.count > Feed.largeBytes {
+                nextPage = bytes
+            } else {
+                page.append(contentsOf: bytes)
+            }
             pageRecords += records
         } else {
             page = bytes
@@ -108,8 +116,10 @@ final class Subscriber {
 
     private func advance(_ count: Int) {
         page = page.dropFirst(count)
-        // Lets go of the memory behind an empty slice.
-        if page.isEmpty { page = [] }
+        guard page.isEmpty else { return }
+        page = nextPage
+        // Also lets go of the memory behind an empty slice.
+        nextPage = []
     }
 
     // MARK: Positions
