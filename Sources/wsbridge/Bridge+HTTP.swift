@@ -4,7 +4,7 @@ internal import WebSocketProtocol
 
 extension Bridge: HTTPHandler {
     func admit(_ head: RequestHead) -> Admission {
-        gate.admit(head, connections: Array(connections.keys))
+        gate.admit(head, connections: connectionNames)
     }
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {

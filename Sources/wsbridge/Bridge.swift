@@ -13,7 +13,11 @@ final class Bridge {
     private(set) var gate: RequestGate
     let files: PublicFiles
     /// By name.
-    private(set) var connections: [String: BridgedConnection] = [:]
+    private(set) var connections: [String: BridgedConnection] = [:] {
+        didSet { connectionNames = Array(connections.keys) }
+    }
+    /// Made when connections change, and not for each request that asks.
+    private(set) var connectionNames: [String] = []
     /// Those that were removed and still have to close.
     private var leaving: [ObjectIdentifier: BridgedConnection] = [:]
     private(set) var server: HTTPServer?

@@ -7,20 +7,6 @@ import WebSocketTestSupport
 @Suite struct `Compression` {
     static let windows = [9, 10, 12, 15]
 
-    private func parameters(
-        server: Int = 15,
-        client: Int = 15,
-        serverFresh: Bool = false,
-        clientFresh: Bool = false
-    ) -> DeflateParameters {
-        var parameters = DeflateParameters()
-        parameters.serverMaxWindowBits = server
-        parameters.clientMaxWindowBits = client
-        parameters.serverNoContextTakeover = serverFresh
-        parameters.clientNoContextTakeover = clientFresh
-        return parameters
-    }
-
     /// A server's frames for these messages.
     private func frames(_ messages: [Message], _ parameters: DeflateParameters) -> [UInt8] {
         var random = SeededGenerator(seed: 1)
@@ -51,7 +37,7 @@ import WebSocketTestSupport
             Message(.binary, (0..<length).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }),
             Message(.text, Self.sentence(length)),
         ]
-        let parameters = parameters(serverFresh: fresh)
+        let parameters = DeflateParameters.agreed(serverFresh: fresh)
         let bytes = frames(messages, parameters)
         #expect(decoded(bytes, parameters).events == messages.map { .message($0) })
         #expect(decoded(bytes, parameters, pieces: 997).events == messages.map { .message($0) })
@@ -59,7 +45,7 @@ import WebSocketTestSupport
 
     @Test(arguments: windows, windows)
     func `a client's messages survive any window`(bits: Int, fresh: Int) {
-        let parameters = parameters(client: bits, clientFresh: fresh == 9)
+        let parameters = DeflateParameters.agreed(client: bits, clientFresh: fresh == 9)
         let messages = (0..<5).map { Message(.text, Self.sentence(3000 + $0)) }
         var random = SeededGenerator(seed: 7)
         var encoder = FrameEncoder(role: .client, deflater: parameters.deflater(for: .client))
@@ -72,18 +58,18 @@ import WebSocketTestSupport
 
     @Test func `context takeover makes repeated messages smaller, its lack does not`() {
         let message = Message(.text, Self.sentence(200))
-        let once = frames([message], parameters()).count
-        let kept = frames([message, message], parameters()).count - once
-        let fresh = frames([message, message], parameters(serverFresh: true)).count - once
+        let once = frames([message], DeflateParameters.agreed()).count
+        let kept = frames([message, message], DeflateParameters.agreed()).count - once
+        let fresh = frames([message, message], DeflateParameters.agreed(serverFresh: true)).count - once
         #expect(kept < once / 2)
         #expect(fresh == once)
     }
 
     @Test func `a window of eight bits, which zlib cannot deflate to, sends messages as they are`() {
         let message = Message(.text, Self.sentence(200))
-        let bytes = frames([message], parameters(server: 8))
+        let bytes = frames([message], DeflateParameters.agreed(server: 8))
         #expect(bytes == rawFrame(0x81, message.bytes))
-        #expect(decoded(bytes, parameters(server: 8)).events == [.message(message)])
+        #expect(decoded(bytes, DeflateParameters.agreed(server: 8)).events == [.message(message)])
     }
 
     /// RFC 7692 §7.2.3.1–§7.2.3.6: "Hello" in each form it shows.
@@ -108,7 +94,7 @@ import WebSocketTestSupport
         ]
         let hello = FrameEvent.message(Message(.text, Array("Hello".utf8)))
         #expect(decoded(bytes).events == [hello, hello])
-        let fresh = decoded(bytes, parameters(serverFresh: true))
+        let fresh = decoded(bytes, DeflateParameters.agreed(serverFresh: true))
         #expect(fresh.events == [hello])
         #expect(fresh.failure == WebSocketFailure(1007, "invalid compressed data"))
     }

@@ -1,5 +1,6 @@
 import Testing
 import WebSocketProtocol
+import WebSocketTestSupport
 
 /// RFC 7692 §7.1: what each side may offer and answer.
 @Suite struct `Negotiation of compression` {
@@ -18,29 +19,15 @@ import WebSocketProtocol
         return try handshake.read(bytes.span, from: &offset)?.compression
     }
 
-    private static func parameters(
-        server: Int = 15,
-        client: Int = 15,
-        serverFresh: Bool = false,
-        clientFresh: Bool = false
-    ) -> DeflateParameters {
-        var parameters = DeflateParameters()
-        parameters.serverMaxWindowBits = server
-        parameters.clientMaxWindowBits = client
-        parameters.serverNoContextTakeover = serverFresh
-        parameters.clientNoContextTakeover = clientFresh
-        return parameters
-    }
-
     @Test(arguments: [
-        ("permessage-deflate", parameters()),
-        ("Permessage-Deflate; SERVER_no_context_takeover", parameters(serverFresh: true)),
-        ("permessage-deflate;client_no_context_takeover", parameters(clientFresh: true)),
-        ("permessage-deflate; server_max_window_bits=8", parameters(server: 8)),
-        ("permessage-deflate; client_max_window_bits=\"9\" , ", parameters(client: 9)),
+        ("permessage-deflate", DeflateParameters.agreed()),
+        ("Permessage-Deflate; SERVER_no_context_takeover", DeflateParameters.agreed(serverFresh: true)),
+        ("permessage-deflate;client_no_context_takeover", DeflateParameters.agreed(clientFresh: true)),
+        ("permessage-deflate; server_max_window_bits=8", DeflateParameters.agreed(server: 8)),
+        ("permessage-deflate; client_max_window_bits=\"9\" , ", DeflateParameters.agreed(client: 9)),
         (
             "permessage-deflate; client_max_window_bits=8; server_no_context_takeover; server_max_window_bits=10",
-            parameters(server: 10, client: 8, serverFresh: true)
+            DeflateParameters.agreed(server: 10, client: 8, serverFresh: true)
         ),
     ])
     func `an answer is agreed on`(answer: String, expected: DeflateParameters) throws {
@@ -65,7 +52,7 @@ import WebSocketProtocol
         offer.serverNoContextTakeover = true
         offer.serverMaxWindowBits = 10
         let granted = "permessage-deflate; server_no_context_takeover; server_max_window_bits=9"
-        #expect(try agreed(granted, to: offer) == Self.parameters(server: 9, serverFresh: true))
+        #expect(try agreed(granted, to: offer) == DeflateParameters.agreed(server: 9, serverFresh: true))
         for answer in [
             "permessage-deflate; server_max_window_bits=10", "permessage-deflate; server_no_context_takeover",
             "permessage-deflate; server_no_context_takeover; server_max_window_bits=11",
@@ -86,7 +73,10 @@ import WebSocketProtocol
         var offer = DeflateOffer()
         offer.clientNoContextTakeover = true
         offer.clientMaxWindowBits = .limited(10)
-        #expect(try agreed("permessage-deflate", to: offer) == Self.parameters(client: 10, clientFresh: true))
+        #expect(
+            try agreed("permessage-deflate", to: offer)
+                == DeflateParameters.agreed(client: 10, clientFresh: true)
+        )
     }
 
     @Test(arguments: [
