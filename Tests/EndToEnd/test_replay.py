@@ -11,7 +11,7 @@ import urllib.parse
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Event, Peer, Upstream
+from harness import PATIENCE, Bridge, Event, Peer, Upstream
 
 HISTORY = 10_000
 
@@ -110,7 +110,7 @@ def test_replay_joins_the_live_stream_without_loss_or_duplicate(bridge: Bridge, 
             stream.client.wire.reset()
         else:
             stream.close()
-    sending.result(0)
+    sending.result(PATIENCE)
     assert [(event.type, event.data) for event in seen] == [
         ("message", str(number)) for number in range(count)
     ]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness import Bridge, Peer, Stream, Upstream
+from harness import PATIENCE, Bridge, Peer, Stream, Upstream
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_subscriber_that_stops_reading_stalls_nobody(bridge: Bridge, peer: Pee
     texts = [f"{number} " + "x" * 10_000 for number in range(2000)]
     sending = peer.start_sending(texts)
     assert [event.data for event in reader.take(2000)] == texts
-    sending.result(0)
+    sending.result(PATIENCE)
     bridge.send("and the other direction works")
     assert peer.received(1) == ["and the other direction works"]
     assert not stalled.body.ended
