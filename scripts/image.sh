@@ -17,5 +17,5 @@ in_store() { buildah "${store[@]}" inspect --type image "$1" >/dev/null 2>&1; }
 
 # What podman says about a missing systemd is of no use here.
 podman_() {
-    podman "${store[@]}" --cgroup-manager cgroupfs --runtime "$(command -v runc)" "$@" 2> >(grep -vE 'systemd|CNI config' >&2)
+    podman "${store[@]}" --cgroup-manager cgroupfs --runtime "$(command -v runc)" "$@" 2> >(grep --line-buffered -vE 'systemd|CNI config' >&2)
 }

@@ -1,4 +1,4 @@
-"""What a newcomer pastes: the lines that `wsbridge demo` prints and those of the README."""
+"""What a newcomer sees first: the demo, and the lines that it prints to be pasted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from harness import Bridge, shell
-from harness.environment import ROOT
 
 
 @pytest.fixture
@@ -64,14 +63,3 @@ def test_the_demo_prints_three_curl_lines_that_work(demo: Bridge, curl_home: dic
     for line in lines:
         assert f":{demo.address[1]}" in line
         assert works(line, curl_home) != ""
-
-
-def test_the_curl_examples_of_the_readme_work(demo: Bridge, curl_home: dict[str, str]) -> None:
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"^```sh\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    examples = [block.strip() for block in blocks if re.search(r"\bcurl ", block)]
-    assert len(examples) >= 5
-    for example in examples:
-        here = re.sub(r"\b(localhost|127\.0\.0\.1):8080\b", f"127.0.0.1:{demo.address[1]}", example)
-        assert here != example, f"not the demo's address: {example}"
-        assert works(here, curl_home) != "", example

@@ -71,19 +71,6 @@ private enum Example {
         #expect(configuration.http.tokens == [AccessToken(name: "ops", secret: Secret("s3cret"))])
     }
 
-    @Test func `in the README is right as well`() throws {
-        let blocks = Example.file("README.md").split(separator: "```yaml\n").dropFirst()
-        let scene = ConfigurationScene(
-            files: ["/run/secrets/ops": "s3cret"],
-            environment: ["SCREEN_TOKEN": "s", "FEED_TOKEN": "f"]
-        )
-        #expect(blocks.count == 1)
-        for block in blocks {
-            let yaml = String(block.prefix(upTo: try #require(block.firstRange(of: "```")).lowerBound))
-            #expect(try scene.configuration(yaml).http.tokens.map(\.name) == ["ops", "screen"])
-        }
-    }
-
     @Test func `marks exactly what is not available`() {
         let refused = scene.complaints(Example.text(with: ["#~"]))
         let keys = refused.map { $0.split(separator: ": ")[1].replacing(".default.", with: ".*.") }

@@ -55,6 +55,10 @@ class Curl:
         self.err.join()
         return code
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C, which all that the command has started get, too."""
+        os.killpg(self._process.pid, signal.SIGINT)
+
     def running(self) -> bool:
         return self._process.poll() is None
 

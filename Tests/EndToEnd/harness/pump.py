@@ -28,9 +28,9 @@ class Pump:
         with self._news:
             return self._bytes.decode("utf-8", "replace")
 
-    def until(self, find: Callable[[str], T | None], what: str) -> T:
+    def until(self, find: Callable[[str], T | None], what: str, seconds: float | None = None) -> T:
         """Wait until `find` makes something of the output so far; the output's end raises `EOFError`."""
-        deadline = Deadline(what)
+        deadline = Deadline(what, seconds)
         with self._news:
             while True:
                 text = self._bytes.decode("utf-8", "replace")
