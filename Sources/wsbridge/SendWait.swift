@@ -1,5 +1,6 @@
 internal import BridgeCore
 internal import BridgeIO
+internal import WebSocketProtocol
 
 /// A request that waits until its messages were sent, with its repeats that came meanwhile.
 final class SendWait {

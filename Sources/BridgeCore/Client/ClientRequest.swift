@@ -5,10 +5,10 @@ package struct ClientRequest: Equatable, Sendable {
     package var method: String
     /// In the form in which it is sent.
     package var target: String
-    package var fields: [HeaderField] = []
+    package var fields: [HTTPField] = []
     package var body: [UInt8]?
 
-    package init(_ method: String, _ target: String, fields: [HeaderField] = [], body: [UInt8]? = nil) {
+    package init(_ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8]? = nil) {
         self.method = method
         self.target = target
         self.fields = fields
@@ -39,8 +39,8 @@ package struct BridgeEndpoint: Equatable, Sendable {
     }
 
     /// The field that carries the token, if there is one.
-    var authorization: [HeaderField] {
-        token.map { [HeaderField("Authorization", "Bearer \($0.revealed)")] } ?? []
+    var authorization: [HTTPField] {
+        token.map { [HTTPField("Authorization", "Bearer \($0.revealed)")] } ?? []
     }
 
     /// The path of a connection's resource; without a name the bridge's only connection, or `default`, is meant.

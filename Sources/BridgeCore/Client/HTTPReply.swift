@@ -3,9 +3,9 @@ package import WebSocketProtocol
 /// The head of an HTTP answer, as a client sees it.
 package struct HTTPReply: Equatable, Sendable {
     package var status: Int
-    package var fields: [HeaderField]
+    package var fields: [HTTPField]
 
-    package init(status: Int, fields: [HeaderField] = []) {
+    package init(status: Int, fields: [HTTPField] = []) {
         self.status = status
         self.fields = fields
     }

@@ -27,7 +27,7 @@ package struct SendOrder: Equatable, Sendable {
         ClientRequest(
             "POST",
             BridgeEndpoint.path(connection, "messages", wait.map { [("wait", $0.text)] } ?? []),
-            fields: endpoint.authorization + [HeaderField("Content-Type", "text/plain; charset=utf-8")],
+            fields: endpoint.authorization + [HTTPField("Content-Type", "text/plain; charset=utf-8")],
             body: message
         )
     }

@@ -40,7 +40,7 @@ package struct TailOrder: Equatable, Sendable {
         if let types { query.append(("types", types)) }
         var fields = endpoint.authorization
         if !cursor.lastID.isEmpty {
-            fields.append(HeaderField("Last-Event-ID", cursor.lastID))
+            fields.append(HTTPField("Last-Event-ID", cursor.lastID))
         } else if let since = cursor.since {
             query.append(("since", since))
         }

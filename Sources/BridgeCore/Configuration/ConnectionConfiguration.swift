@@ -14,7 +14,7 @@ package struct ConnectionConfiguration: Equatable, Sendable {
 /// What a connection asks of its upstream and allows it.
 package struct UpstreamSettings: Equatable, Sendable {
     /// Added to the opening handshake.
-    package var headers: [HeaderField] = []
+    package var headers: [HTTPField] = []
     /// Offered, in order of preference.
     package var subprotocols: [String] = []
     /// An answer without a subprotocol is refused.

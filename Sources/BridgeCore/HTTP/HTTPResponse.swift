@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// A complete answer: everything but what the server itself adds (`Date`, `Content-Length`, `Connection`).
 package struct HTTPResponse: Equatable, Sendable {
     package var status: Int

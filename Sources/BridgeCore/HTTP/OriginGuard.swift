@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 /// Decides which web pages may reach the bridge, and tells their browsers so (CORS).
 struct OriginGuard: Sendable {
     /// What a request's origin turned out to be.

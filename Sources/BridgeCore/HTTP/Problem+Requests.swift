@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 /// The problems of requests, each with all that its answer needs.
 extension Problem {
     /// A query parameter, or a header field that acts as one, is unknown, repeated or malformed.

@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// Why a request was not served, as RFC 9457 has it.
 ///
 /// Thrown by everything that reads requests, turned into an answer by `HTTPResponse`. The details are for

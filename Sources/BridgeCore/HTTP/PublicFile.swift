@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 /// A file that everyone may fetch: part of the bridge's page.
 package struct PublicFile: Equatable, Sendable {
     package let content: [UInt8]

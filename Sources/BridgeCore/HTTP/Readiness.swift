@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// Whether every connection that is to be up is ready: what `GET /readyz` answers.
 package struct Readiness: Equatable, Sendable {
     /// One of those connections.

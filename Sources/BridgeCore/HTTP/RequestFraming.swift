@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 /// How a request frames its body (RFC 9112 §6).
 package enum RequestFraming: Equatable, Sendable {
     case none

@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// A request that may be served.
 package struct AdmittedRequest: Equatable, Sendable {
     package var route: Route

@@ -1,18 +1,9 @@
+package import WebSocketProtocol
+
 /// The HTTP versions that are served.
 package enum HTTPVersion: Equatable, Sendable {
     case http10
     case http11
-}
-
-/// One header field line (RFC 9110 §5).
-package struct HTTPField: Equatable, Sendable {
-    package var name: String
-    package var value: String
-
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
 }
 
 /// Who sent a request.

@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// How a client is told that there is no room for its stream.
 package enum StreamRefusal {
     /// What a browser is told to wait: it would never come back after an error.

@@ -1,4 +1,5 @@
 package import BridgeCore
+package import WebSocketProtocol
 
 /// Who answers the requests that the server receives; called on the loop.
 package protocol HTTPHandler: AnyObject {

@@ -1,5 +1,6 @@
 internal import BridgeCore
 internal import CMicroHTTPD
+internal import WebSocketProtocol
 
 extension HTTPServer {
     /// Does what an exchange asks for next.

@@ -1,6 +1,7 @@
 internal import BridgeCore
 internal import CMicroHTTPD
 internal import Glibc
+internal import WebSocketProtocol
 
 // What libmicrohttpd calls. Every context is the server, which outlives its daemon; a request's own context is
 // its retained `Exchange`, which `requestCompleted` releases: the daemon calls that once for each.

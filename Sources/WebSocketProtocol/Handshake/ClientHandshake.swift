@@ -4,7 +4,7 @@ package struct ClientHandshake: Sendable {
     package struct Terms: Sendable {
         package var url: WebSocketURL
         /// Further fields; `Host`, `Authorization`, `Origin` and `Cookie` may be among them.
-        package var fields: [HeaderField] = []
+        package var fields: [HTTPField] = []
         /// In order of preference.
         package var subprotocols: [String] = []
         /// Whether an answer without a subprotocol is refused.
@@ -122,7 +122,7 @@ extension ClientHandshake.Terms {
     }
 
     /// Says whether a handshake may have the field among its own.
-    package static func check(_ field: HeaderField) throws(HandshakeRequestError) {
+    package static func check(_ field: HTTPField) throws(HandshakeRequestError) {
         guard field.name.isToken else { throw .invalidFieldName }
         guard field.hasValidValue else { throw .invalidFieldValue(name: field.name) }
         guard !reserved.contains(where: { field.isNamed($0) }) else {

@@ -1,9 +1,9 @@
 /// The head of an HTTP/1.1 message (RFC 9112 §2–§5): a start line and fields.
 package struct HTTPHead: Equatable, Sendable {
     package var startLine: String
-    package var fields: [HeaderField]
+    package var fields: [HTTPField]
 
-    package init(startLine: String, fields: [HeaderField]) {
+    package init(startLine: String, fields: [HTTPField]) {
         self.startLine = startLine
         self.fields = fields
     }
@@ -72,18 +72,18 @@ package struct HTTPHeadReader: Sendable {
             guard lines[index].utf8.last == UInt8(ascii: "\r") else { throw .malformed }
             lines[index] = String(decoding: lines[index].utf8.dropLast(), as: UTF8.self)
         }
-        var fields: [HeaderField] = []
+        var fields: [HTTPField] = []
         for line in lines.dropFirst() {
             // A name that is no token also refuses the obsolete folding of lines (RFC 9112 §5.2).
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), line[..<colon].isToken else {
                 throw .malformed
             }
             let value = line[line.utf8.index(after: colon)...].withoutSurroundingSpace
-            let field = HeaderField(String(line[..<colon]), value)
+            let field = HTTPField(String(line[..<colon]), value)
             guard field.hasValidValue else { throw .malformed }
             fields.append(field)
         }
-        guard let start = lines.first, HeaderField("", start).hasValidValue else { throw .malformed }
+        guard let start = lines.first, HTTPField("", start).hasValidValue else { throw .malformed }
         return HTTPHead(startLine: start, fields: fields)
     }
 }

@@ -9,7 +9,7 @@ package struct ServerHandshake: Sendable {
         package var subprotocols: [String]
         /// The first acceptable offer of permessage-deflate.
         package var compression: DeflateOffer?
-        package var fields: [HeaderField]
+        package var fields: [HTTPField]
     }
 
     private var head: HTTPHeadReader

@@ -119,7 +119,7 @@ private struct Answer: Equatable {
     }
 
     @Test func `gives fields by name`() {
-        let reply = HTTPReply(status: 503, fields: [HeaderField("Retry-After", "7"), HeaderField("A", "b")])
+        let reply = HTTPReply(status: 503, fields: [HTTPField("Retry-After", "7"), HTTPField("A", "b")])
         #expect(reply.value(of: "retry-after") == "7")
         #expect(reply.value(of: "missing") == nil)
     }

@@ -118,7 +118,7 @@ import WebSocketProtocol
         cursor.opened(at: WallTime(millisecondsSince1970: 9000))
         #expect(order.request(cursor).target == second)
         cursor.lastID = "e-5"
-        #expect(order.request(cursor).fields == [HeaderField("Last-Event-ID", "e-5")])
+        #expect(order.request(cursor).fields == [HTTPField("Last-Event-ID", "e-5")])
         #expect(!order.request(cursor).target.contains("since"))
     }
 

@@ -53,7 +53,7 @@ import WebSocketProtocol
 
     @Test func `of any setting of a connection replaces it`() throws {
         let changes: [(inout ConnectionConfiguration) -> Void] = [
-            { $0.upstream.headers = [HeaderField("A", "b")] }, { $0.upstream.compression = false },
+            { $0.upstream.headers = [HTTPField("A", "b")] }, { $0.upstream.compression = false },
             { $0.upstream.subprotocols = ["x"] }, { $0.upstream.maxMessageBytes = 1 },
             { $0.settings.heartbeat.missLimit = 5 }, { $0.settings.reconnect.enabled = false },
             { $0.settings.outbox.maxMessages = 7 }, { $0.settings.connectTimeout = .seconds(1) },

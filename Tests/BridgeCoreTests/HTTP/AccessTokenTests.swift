@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketProtocol
 
 @Suite struct `Access tokens` {
     private let tokens = [

@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketProtocol
 
 @Suite struct `Public files` {
     private func response(_ name: String, _ content: String, _ fields: String...) -> HTTPResponse {

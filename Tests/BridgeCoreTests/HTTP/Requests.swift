@@ -1,4 +1,5 @@
 import BridgeCore
+import WebSocketProtocol
 
 /// A request as it came, written shortly: `request("POST /messages", "Origin: http://a")`.
 func request(

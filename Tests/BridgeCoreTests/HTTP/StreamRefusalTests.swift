@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketProtocol
 
 @Suite struct `A refused stream` {
     private let problem = Problem.tooManySubscribers(limit: 3, retryAfter: .seconds(2))

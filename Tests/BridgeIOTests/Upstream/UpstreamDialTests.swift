@@ -22,7 +22,7 @@ import WebSocketTestSupport
         let url = "http://us%65r:p%40ss@\(host):\(upstream.port)/a%20b?c=d"
         let change = TermsChange { terms in
             terms.subprotocols = ["first", "second"]
-            terms.fields = [HeaderField("X-Test", "yes")]
+            terms.fields = [HTTPField("X-Test", "yes")]
             terms.compression = DeflateOffer()
         }
         let run = try SocketRun(loop: loop, url: url, asking: change) { run, _ in run.stop() }
@@ -30,9 +30,9 @@ import WebSocketTestSupport
         #expect(run.events == [.opened(subprotocol: "first", compression: false)])
         let request = try #require(upstream.peers.first?.request)
         #expect(request.target == "/a%20b?c=d")
-        #expect(request.fields.contains(HeaderField("Host", "\(host):\(upstream.port)")))
-        #expect(request.fields.contains(HeaderField("Authorization", "Basic dXNlcjpwQHNz")))
-        #expect(request.fields.contains(HeaderField("X-Test", "yes")))
+        #expect(request.fields.contains(HTTPField("Host", "\(host):\(upstream.port)")))
+        #expect(request.fields.contains(HTTPField("Authorization", "Basic dXNlcjpwQHNz")))
+        #expect(request.fields.contains(HTTPField("X-Test", "yes")))
         #expect(request.compression == DeflateOffer())
     }
 
@@ -125,7 +125,7 @@ import WebSocketTestSupport
 
     @Test func `a field that cannot go into a request fails in phase handshake without its value`() throws {
         let upstream = try TestUpstream(loop: loop)
-        let change = TermsChange { $0.fields = [HeaderField("X-Secret", "hunter2\r\nX: y")] }
+        let change = TermsChange { $0.fields = [HTTPField("X-Secret", "hunter2\r\nX: y")] }
         let run = try SocketRun(loop: loop, url: "ws://127.0.0.1:\(upstream.port)", asking: change)
         run.run()
         #expect(run.failure?.phase == .handshake)

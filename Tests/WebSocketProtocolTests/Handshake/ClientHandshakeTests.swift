@@ -41,7 +41,7 @@ import WebSocketProtocol
 
     @Test func `the request is that of RFC 6455 1.3`() throws {
         let request = try handshake { terms in
-            terms.fields = [HeaderField("Origin", "http://example.com")]
+            terms.fields = [HTTPField("Origin", "http://example.com")]
             terms.subprotocols = ["chat", "superchat"]
             terms.compression = DeflateOffer()
         }.request
@@ -64,7 +64,7 @@ import WebSocketProtocol
         let own = try handshake(authorization: "Basic dTpw").request
         #expect(String(decoding: own, as: UTF8.self).contains("\r\nAuthorization: Basic dTpw\r\n"))
         let set = try handshake(authorization: "Basic dTpw") {
-            $0.fields = [HeaderField("authorization", "Bearer t"), HeaderField("HOST", "other")]
+            $0.fields = [HTTPField("authorization", "Bearer t"), HTTPField("HOST", "other")]
         }.request
         let text = String(decoding: set, as: UTF8.self)
         #expect(text.contains("\r\nauthorization: Bearer t\r\nHOST: other\r\n"))
@@ -73,17 +73,17 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        (HeaderField("X", "a\r\nY: b"), HandshakeRequestError.invalidFieldValue(name: "X")),
-        (HeaderField("X", "a\nY: b"), .invalidFieldValue(name: "X")),
-        (HeaderField("X", "a\u{0}"), .invalidFieldValue(name: "X")),
-        (HeaderField("X: y\r\nZ", "a"), .invalidFieldName),
-        (HeaderField("", "a"), .invalidFieldName), (HeaderField("A B", "a"), .invalidFieldName),
-        (HeaderField("upgrade", "h2c"), .reservedField(name: "upgrade")),
-        (HeaderField("Sec-WebSocket-Key", "k"), .reservedField(name: "Sec-WebSocket-Key")),
-        (HeaderField("Content-Length", "5"), .reservedField(name: "Content-Length")),
+        (HTTPField("X", "a\r\nY: b"), HandshakeRequestError.invalidFieldValue(name: "X")),
+        (HTTPField("X", "a\nY: b"), .invalidFieldValue(name: "X")),
+        (HTTPField("X", "a\u{0}"), .invalidFieldValue(name: "X")),
+        (HTTPField("X: y\r\nZ", "a"), .invalidFieldName),
+        (HTTPField("", "a"), .invalidFieldName), (HTTPField("A B", "a"), .invalidFieldName),
+        (HTTPField("upgrade", "h2c"), .reservedField(name: "upgrade")),
+        (HTTPField("Sec-WebSocket-Key", "k"), .reservedField(name: "Sec-WebSocket-Key")),
+        (HTTPField("Content-Length", "5"), .reservedField(name: "Content-Length")),
     ])
     func `a field that would break the request is refused`(
-        field: HeaderField,
+        field: HTTPField,
         expected: HandshakeRequestError
     ) {
         #expect(throws: expected) { try handshake { $0.fields = [field] } }

@@ -31,18 +31,18 @@ extension WebSocketURL {
     }
 }
 
-extension Form<[HeaderField]> {
+extension Form<[HTTPField]> {
     static let headers = Form<[(key: String, value: String)]>
         .dictionary(.headerValue) { name in
             do throws(HandshakeRequestError) {
-                try ClientHandshake.Terms.check(HeaderField(name, ""))
+                try ClientHandshake.Terms.check(HTTPField(name, ""))
                 return nil
             } catch {
                 return error.description
             }
         }
         .mapped(
-            { pairs in pairs.map { HeaderField($0.key, $0.value) } },
+            { pairs in pairs.map { HTTPField($0.key, $0.value) } },
             back: { fields in fields.map { (key: $0.name, value: $0.value) } }
         )
 }
@@ -52,7 +52,7 @@ extension Form<String> {
         "the value of a header field, without control characters",
         isSecret: true,
         parse: { text throws(MalformedValue) in
-            guard (try? ClientHandshake.Terms.check(HeaderField("X", text))) != nil else {
+            guard (try? ClientHandshake.Terms.check(HTTPField("X", text))) != nil else {
                 throw MalformedValue("the value of a header field, without control characters")
             }
             return text

@@ -1,5 +1,5 @@
-/// One field of an HTTP head.
-package struct HeaderField: Equatable, Sendable {
+/// One header field line (RFC 9110 §5).
+package struct HTTPField: Equatable, Sendable {
     package var name: String
     package var value: String
 
