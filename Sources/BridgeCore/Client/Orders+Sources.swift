@@ -1,25 +1,37 @@
-extension BridgeEndpoint {
-    /// Reads what `wsbridge health` is given.
-    ///
-    /// Throws all that is wrong, not only the first.
-    init(
-        _ arguments: CommandArguments,
-        _ environment: [String: String],
-        _ files: ConfigurationFiles
-    ) throws(StartError) {
-        var reader = SettingReader(arguments, environment, for: .health)
-        self = BridgeEndpoint(&reader, environment, files)
-        try reader.finish()
+/// What the commands that talk to a bridge take their orders from.
+struct OrderSources {
+    let arguments: CommandArguments
+    let environment: [String: String]
+    let files: ConfigurationFiles
+
+    init(_ arguments: CommandArguments, _ environment: [String: String], _ files: ConfigurationFiles) {
+        self.arguments = arguments
+        self.environment = environment
+        self.files = files
     }
 
-    /// Finds the bridge as `serve` finds its address, and the token for it.
+    /// Reads an order: `read` makes it of what is given, for the bridge that was found.
+    ///
+    /// Throws all that is wrong, not only the first.
+    func order<Order>(
+        for command: Command,
+        _ read: (inout SettingReader, BridgeEndpoint) -> Order
+    ) throws(StartError) -> Order {
+        var reader = SettingReader(arguments, environment, for: command)
+        var endpoint = BridgeEndpoint(address: address(&reader))
+        // Whether the bridge is alive is told to everybody.
+        if command != .health {
+            reader.read(.token, Secret.init(bearerToken:)) { endpoint.token = $0 }
+        }
+        let order = read(&reader, endpoint)
+        guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
+        return order
+    }
+
+    /// Finds the bridge as `serve` finds its address.
     ///
     /// Of a file only the address matters: what else is wrong with it is not this command's business.
-    fileprivate init(
-        _ reader: inout SettingReader,
-        _ environment: [String: String],
-        _ files: ConfigurationFiles
-    ) {
+    private func address(_ reader: inout SettingReader) -> ListenAddress {
         var listen = HTTPSettings().listen
         var place = reader.place(of: .listen)
         if reader.isGiven(.listen) {
@@ -37,62 +49,47 @@ extension BridgeEndpoint {
         if listen.reachable == nil {
             reader.complain(place, "a bridge on port 0 cannot be found; name the port it really has", .usage)
         }
-        self.init(address: listen.reachable ?? listen)
+        return listen.reachable ?? listen
     }
+}
 
-    /// The same with the token.
-    fileprivate static func authorized(
-        _ reader: inout SettingReader,
-        _ environment: [String: String],
-        _ files: ConfigurationFiles
-    ) -> BridgeEndpoint {
-        var endpoint = BridgeEndpoint(&reader, environment, files)
-        reader.read(.token, Secret.init(bearerToken:)) { endpoint.token = $0 }
-        return endpoint
+extension BridgeEndpoint {
+    /// Reads what `wsbridge health` is given.
+    init(_ sources: OrderSources) throws(StartError) {
+        self = try sources.order(for: .health) { _, endpoint in endpoint }
     }
 }
 
 extension SendOrder {
-    /// Reads what `wsbridge send` is given; throws all that is wrong.
-    init(
-        _ arguments: CommandArguments,
-        _ environment: [String: String],
-        _ files: ConfigurationFiles
-    ) throws(StartError) {
-        var reader = SettingReader(arguments, environment, for: .send)
-        self.init(endpoint: .authorized(&reader, environment, files))
-        reader.read(.connection, ConnectionName.read) { connection = $0 }
-        reader.read(.wait, Duration.init(text:)) { wait = $0 }
-        text = arguments.operands.first { $0 != "-" }
-        try reader.finish()
+    /// Reads what `wsbridge send` is given.
+    init(_ sources: OrderSources) throws(StartError) {
+        self = try sources.order(for: .send) { reader, endpoint in
+            var order = SendOrder(endpoint: endpoint)
+            reader.read(.connection, ConnectionName.read) { order.connection = $0 }
+            reader.read(.wait, Duration.init(text:)) { order.wait = $0 }
+            order.text = sources.arguments.operands.first { $0 != "-" }
+            return order
+        }
     }
 }
 
 extension TailOrder {
-    /// Reads what `wsbridge tail` is given; throws all that is wrong.
-    init(
-        _ arguments: CommandArguments,
-        _ environment: [String: String],
-        _ files: ConfigurationFiles
-    ) throws(StartError) {
-        var reader = SettingReader(arguments, environment, for: .tail)
-        self.init(endpoint: .authorized(&reader, environment, files))
-        reader.read(.connection, ConnectionName.read) { connection = $0 }
-        reader.read(.since, Start.init(text:)) { start = $0 }
-        reader.read(.format, Format.init(text:)) { format = $0 }
-        var showsStatus = false
-        reader.read(.types, RecordTypes.named) { (types: RecordTypes) in
-            showsStatus = types.contains(.status)
+    /// Reads what `wsbridge tail` is given.
+    init(_ sources: OrderSources) throws(StartError) {
+        self = try sources.order(for: .tail) { reader, endpoint in
+            var order = TailOrder(endpoint: endpoint)
+            var types = RecordTypes()
+            reader.read(.connection, ConnectionName.read) { order.connection = $0 }
+            reader.read(.since, Start.init(text:)) { order.start = $0 }
+            reader.read(.format, Format.init(text:)) { order.format = $0 }
+            reader.read(.types, RecordTypes.named) { types = $0 }
+            order.types = sources.arguments.flags[.types]
+            if types.contains(.status), order.format == .raw {
+                let advice = "raw shows no status; choose --format sse, json or ndjson"
+                reader.complain(Setting.types.flag, advice, .usage)
+            }
+            return order
         }
-        types = arguments.flags[.types]
-        if showsStatus, format == .raw {
-            reader.complain(
-                Setting.types.flag,
-                "raw shows no status; choose --format sse, json or ndjson",
-                .usage
-            )
-        }
-        try reader.finish()
     }
 }
 
@@ -132,12 +129,5 @@ extension ConnectionName {
     fileprivate static func read(_ text: String) throws(MalformedValue) -> String {
         guard isValid(text) else { throw MalformedValue("a connection's name (\(expectation))") }
         return text
-    }
-}
-
-extension SettingReader {
-    /// Throws what was wrong, if anything was.
-    fileprivate func finish() throws(StartError) {
-        guard complaints.isEmpty else { throw StartError(complaints) }
     }
 }

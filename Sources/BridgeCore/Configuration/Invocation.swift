@@ -49,11 +49,11 @@ package enum Invocation: Equatable, Sendable {
         case .demo:
             self = .demo(try BridgeConfiguration(arguments, environment, files, for: .demo))
         case .health:
-            self = .health(try BridgeEndpoint(arguments, environment, files))
+            self = .health(try BridgeEndpoint(OrderSources(arguments, environment, files)))
         case .send:
-            self = .send(try SendOrder(arguments, environment, files))
+            self = .send(try SendOrder(OrderSources(arguments, environment, files)))
         case .tail:
-            self = .tail(try TailOrder(arguments, environment, files))
+            self = .tail(try TailOrder(OrderSources(arguments, environment, files)))
         }
     }
 
