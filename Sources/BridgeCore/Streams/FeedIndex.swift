@@ -56,14 +56,6 @@ package struct FeedIndex {
         }
     }
 
-    /// Where a reader goes on that has seen everything up to `sequence`; nil if what follows is not held.
-    package func position(after sequence: UInt64) -> UInt64? {
-        guard sequence >= lostSequence else { return nil }
-        guard sequence < headSequence else { return head }
-        let offset = entries.partition { $0.sequence <= sequence }
-        return offset < entries.count ? entries[offset].start : head
-    }
-
     /// The event of which the byte at `position` is a part; nil at the head and for what is not held.
     package func event(at position: UInt64) -> Event? {
         guard tail..<head ~= position else { return nil }

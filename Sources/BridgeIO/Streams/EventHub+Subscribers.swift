@@ -38,7 +38,7 @@ extension EventHub {
         case .live:
             guard let slot = subscriber.slot else { return false }
             switch subscriber.feed.write(to: slot) {
-            case .written: break
+            case .complete: break
             case .blocked: subscriber.watchWriting()
             case .gone: drop(subscriber)
             }

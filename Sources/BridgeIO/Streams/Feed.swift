@@ -86,7 +86,7 @@ internal import BridgeCore
     }
 
     /// Writes to one subscriber until it has everything or blocks.
-    func write(to slot: Int) -> SocketWriter.Outcome {
+    func write(to slot: Int) -> LiveTable.Delivery {
         LiveTable.write(&live[slot], bytes, to: bytes.head)
     }
 

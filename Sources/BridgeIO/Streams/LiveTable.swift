@@ -11,6 +11,16 @@
         var position: UInt64
     }
 
+    /// What became of writing to a subscriber all that it has not got.
+    enum Delivery {
+        /// It has everything.
+        case complete
+        /// The kernel takes no more now; its entry says so.
+        case blocked
+        /// The peer is gone.
+        case gone
+    }
+
     private(set) var entries: [Entry] = []
     /// The subscriber of each entry.
     private(set) var owners: [Subscriber] = []
@@ -53,7 +63,7 @@
         var gone: [Int] = []
         for slot in entries.indices where !entries[slot].isBlocked {
             switch LiveTable.write(&entries[slot], bytes, to: head) {
-            case .written: break
+            case .complete: break
             case .blocked: blocked.append(slot)
             case .gone: gone.append(slot)
             }
@@ -66,7 +76,7 @@
         _ entry: inout Entry,
         _ bytes: borrowing FeedBytes,
         to head: UInt64
-    ) -> SocketWriter.Outcome {
+    ) -> Delivery {
         while entry.position < head {
             let run = unsafe bytes.run(from: entry.position)
             switch unsafe SocketWriter.send(entry.descriptor, run) {
@@ -83,6 +93,6 @@
                 return .gone
             }
         }
-        return .written(0)
+        return .complete
     }
 }

@@ -16,19 +16,9 @@ import WebSocketTestSupport
         let feed = FeedIndex(after: 10, position: 100)
         #expect(feed.head == 100)
         #expect(feed.tail == 100)
-        #expect(feed.position(after: 10) == 100)
-        #expect(feed.position(after: 9) == nil)
         #expect(feed.sequence(at: 100) == 10)
         #expect(feed.lag(at: 100) == 0)
         #expect(feed.event(at: 100) == nil)
-    }
-
-    @Test(arguments: [
-        (UInt64(9), UInt64?.none), (10, 100), (11, 100), (12, 110), (14, 110), (15, 130), (16, 160),
-        (99, 160),
-    ])
-    func `a reader goes on where the first event it has not seen starts`(seen: UInt64, position: UInt64?) {
-        #expect(feed.position(after: seen) == position)
     }
 
     @Test(arguments: [
@@ -55,14 +45,10 @@ import WebSocketTestSupport
         var feed = feed
         feed.evict(before: 111)
         #expect(feed.tail == 130)
-        #expect(feed.position(after: 14) == nil)
-        #expect(feed.position(after: 15) == 130)
         #expect(feed.sequence(at: 130) == 15)
         #expect(feed.sequence(at: 129) == nil)
         feed.evict(before: 160)
         #expect(feed.tail == 160)
-        #expect(feed.position(after: 15) == nil)
-        #expect(feed.position(after: 16) == 160)
         #expect(feed.sequence(at: 160) == 16)
     }
 
@@ -84,9 +70,6 @@ import WebSocketTestSupport
                 lastEvicted = events.last { $0.start < limit }?.sequence ?? lastEvicted
                 events.removeAll { $0.start < limit }
             }
-            let seen = UInt64.random(in: 0...(feed.headSequence + 2), using: &random)
-            let next = events.first { $0.sequence > seen }?.start ?? feed.head
-            #expect(feed.position(after: seen) == (seen < lastEvicted ? nil : next))
             let position = UInt64.random(in: 0...(feed.head + 1), using: &random)
             let isHeld = feed.tail...feed.head ~= position
             #expect(feed.event(at: position) == events.first { $0.start <= position && position < $0.end })
