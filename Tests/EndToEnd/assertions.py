@@ -14,3 +14,9 @@ def assert_problem(response: Response, status: int, slug: str) -> None:
     assert problem["status"] == status, problem
     assert problem["title"], problem
     assert problem["detail"], problem
+
+
+def assert_names_parameter(response: Response, name: str) -> None:
+    """The answer refuses a parameter, and says which."""
+    assert_problem(response, 400, "invalid-parameter")
+    assert f"`{name}`" in response.json()["detail"]

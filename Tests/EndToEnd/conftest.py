@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import Authority, Bridge, RawUpstream, Upstream
+from harness import Authority, Bridge, Peer, RawUpstream, Upstream
 
 
 @pytest.fixture
@@ -87,6 +87,24 @@ def bridge(upstream: Upstream, start_bridge: Callable[..., Bridge]) -> Bridge:
     upstream.peer()
     bridge.await_ready()
     return bridge
+
+
+@pytest.fixture
+def peer(upstream: Upstream, bridge: Bridge) -> Peer:
+    """The upstream's end of the bridge's connection."""
+    return upstream.peer()
+
+
+@pytest.fixture
+def away(start_upstream: Callable[..., Upstream]) -> Upstream:
+    """An upstream that does not listen yet."""
+    return start_upstream(away=True)
+
+
+@pytest.fixture
+def lonely(away: Upstream, start_bridge: Callable[..., Bridge]) -> Bridge:
+    """A bridge whose upstream is away."""
+    return start_bridge(away.url)
 
 
 @pytest.fixture(scope="session")

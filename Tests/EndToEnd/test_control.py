@@ -10,11 +10,6 @@ from assertions import assert_problem
 from harness import Bridge, Peer, Upstream, curl
 
 
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
 def disconnect(bridge: Bridge, body: object = None) -> None:
     """Disconnect, and wait until the connection is closed."""
     sent = b"" if body is None else json.dumps(body).encode()

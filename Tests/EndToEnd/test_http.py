@@ -8,12 +8,7 @@ import random
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Peer, Upstream, curl
-
-
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
+from harness import Bridge, Peer, curl
 
 
 def assert_alive(bridge: Bridge) -> None:

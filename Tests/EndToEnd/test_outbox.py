@@ -12,17 +12,6 @@ from harness import Bridge, Upstream
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
-@pytest.fixture
-def away(start_upstream) -> Upstream:
-    return start_upstream(away=True)
-
-
-@pytest.fixture
-def lonely(away: Upstream, start_bridge) -> Bridge:
-    """A bridge whose upstream is away."""
-    return start_bridge(away.url)
-
-
 def sent(bridge: Bridge, text: str) -> str:
     """POST a message, and return its id."""
     return bridge.send(text).json()["id"]

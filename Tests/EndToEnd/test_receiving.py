@@ -12,11 +12,6 @@ import pytest
 from harness import Bridge, Curl, Event, Peer, Upstream, curl
 
 
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
 def test_a_text_message_arrives_at_curl_as_an_event_with_its_id(bridge: Bridge, peer: Peer) -> None:
     with Curl("curl", "-q", "-sSN", f"{bridge.base}/events") as stream:
         stream.out.until(lambda text: re.search("^retry:", text, re.MULTILINE), "`retry:`")

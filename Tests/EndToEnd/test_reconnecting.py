@@ -15,11 +15,6 @@ from harness.raw_upstream import frame
 TEXT, BINARY, CONTINUATION, CLOSE, PING = 1, 2, 0, 8, 9
 
 
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
 def last_close(bridge: Bridge) -> dict:
     status = bridge.await_status(lambda status: status["lastClose"], "the close is recorded")
     return {name: status["lastClose"][name] for name in ("code", "reason", "clean", "by")}

@@ -17,16 +17,19 @@ HISTORY = 10_000
 
 
 @pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
-@pytest.fixture
 def kept(bridge: Bridge, peer: Peer) -> list[Event]:
     """The events of ten messages that the bridge has in its history."""
     stream = bridge.stream()
     peer.send(*map(str, range(10)))
     return stream.take(10)
+
+
+@pytest.fixture
+def foreign(upstream: Upstream, start_bridge, kept: list[Event]) -> str:
+    """The id of an event of another run."""
+    stream = start_bridge(upstream.url).stream()
+    upstream.peer(1).send("of another run")
+    return stream.next().id
 
 
 def since(cursor: str) -> str:
@@ -160,12 +163,8 @@ def test_a_sequence_number_beyond_all_integers_is_refused(bridge: Bridge, kept: 
 
 
 def test_an_id_of_an_earlier_run_gives_one_gap_and_then_all_that_is_kept(
-    upstream: Upstream, start_bridge, bridge: Bridge, kept: list[Event]
+    bridge: Bridge, kept: list[Event], foreign: str
 ) -> None:
-    earlier = start_bridge(upstream.url)
-    stream = earlier.stream()
-    upstream.peer(1).send("earlier")
-    foreign = stream.next().id
     assert foreign.rsplit("-", 1)[0] != kept[0].id.rsplit("-", 1)[0]
     gap, *events = bridge.stream(since(foreign)).take(11)
     assert gap.type == "gap"
@@ -183,12 +182,9 @@ def test_an_id_of_the_future_gives_one_gap_and_then_all_that_is_kept(
 
 
 def test_the_id_of_a_gap_is_a_cursor_from_which_nothing_is_missing(
-    upstream: Upstream, start_bridge, bridge: Bridge, kept: list[Event]
+    bridge: Bridge, kept: list[Event], foreign: str
 ) -> None:
-    earlier = start_bridge(upstream.url)
-    stream = earlier.stream()
-    upstream.peer(1).send("earlier")
-    gap = bridge.stream(since(stream.next().id)).next()
+    gap = bridge.stream(since(foreign)).next()
     assert bridge.stream(since(gap.id)).take(10) == kept
 
 

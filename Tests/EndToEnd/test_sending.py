@@ -8,15 +8,10 @@ from pathlib import Path
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Peer, Upstream, await_truth, curl
+from harness import Bridge, Peer, await_truth, curl
 from harness.http1 import chunks
 
 BODY_LIMIT = 1 << 20
-
-
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
 
 
 def test_a_text_posted_by_curl_arrives_as_a_text_message(bridge: Bridge, peer: Peer) -> None:

@@ -11,11 +11,6 @@ from harness import Bridge, Peer, Upstream
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
 def test_the_status_of_an_open_connection_has_every_member(upstream: Upstream, bridge: Bridge) -> None:
     status = bridge.status()
     assert {name: status[name] for name in ("name", "state", "ready", "attempt", "subscribers")} == {

@@ -6,12 +6,7 @@ import json
 
 import pytest
 
-from harness import PATIENCE, Bridge, Peer, Stream, Upstream
-
-
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
+from harness import PATIENCE, Bridge, Peer, Stream
 
 
 def test_every_subscriber_gets_everything_in_order(bridge: Bridge, peer: Peer) -> None:

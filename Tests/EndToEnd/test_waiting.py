@@ -10,22 +10,6 @@ from assertions import assert_problem
 from harness import Bridge, Client, Peer, Upstream, await_truth, curl
 
 
-@pytest.fixture
-def peer(upstream: Upstream, bridge: Bridge) -> Peer:
-    return upstream.peer()
-
-
-@pytest.fixture
-def away(start_upstream) -> Upstream:
-    return start_upstream(away=True)
-
-
-@pytest.fixture
-def lonely(away: Upstream, start_bridge) -> Bridge:
-    """A bridge whose upstream is away."""
-    return start_bridge(away.url)
-
-
 def ask(bridge: Bridge, text: str, query: str = "?wait=1m", **fields: str) -> Client:
     """POST a message, and return the connection on which the answer will come."""
     client = bridge.client()
