@@ -35,10 +35,10 @@ function follow(connection) {
 }
 
 function take(record) {
-  if (record.kind === "status") refreshIn(GATHER);
+  if (record.type === "status") refreshIn(GATHER);
   // The list shows what happens, not how things stood when the stream began.
-  if (record.data.type === "snapshot" && record.kind === "status") return;
-  records.add({ ...record, time: record.data.time ? new Date(record.data.time) : new Date() });
+  if (record.type === "status" && record.data.type === "snapshot") return;
+  records.add(record);
 }
 
 function showFeedState(state) {

@@ -2,6 +2,8 @@
 
 const TOKEN = "wsbridge.token";
 const LONGEST_PAUSE = 30_000;
+/** Records from before it was opened that a stream begins with. */
+const HISTORY = 200;
 
 /** An answer that is not a success; `status` 0: there was none. */
 export class Failure extends Error {
@@ -60,9 +62,9 @@ export class Bridge {
 }
 
 /**
- * Follows a connection's stream for as long as it is not closed.
+ * Follows a connection's stream for as long as it is not closed, from the newest records that it has.
  *
- * Handlers: `record({kind, id, data})` for texts, binaries (base64), status and gaps (objects), in order;
+ * Handlers: `record(record)` for the bridge's JSON records, gaps and snapshots among them, each once and in order;
  * `state(text)`: `live`, `reconnecting` or `refused`; `unauthorized()`, after which it rests.
  */
 export class Feed {
@@ -88,10 +90,11 @@ export class Feed {
   }
 
   #open() {
-    const since = this.#last ?? "now";
     const source = this.#bridge.open(Bridge.path(this.#connection, "events"), {
+      format: "json",
       types: "text,binary,status",
-      since,
+      direction: "both",
+      ...(this.#last === null ? { last: HISTORY } : { since: this.#last }),
     });
     this.#source = source;
     let isRefused = false;
@@ -100,10 +103,7 @@ export class Feed {
       this.#failures = 0;
       this.#handlers.state("live");
     };
-    source.onmessage = (event) => this.#take("text", event, event.data);
-    source.addEventListener("binary", (event) => this.#take("binary", event, event.data));
-    source.addEventListener("status", (event) => this.#take("status", event, JSON.parse(event.data)));
-    source.addEventListener("gap", (event) => this.#take("gap", event, JSON.parse(event.data)));
+    source.onmessage = (event) => this.#take(event);
     // Sent in place of a stream; the browser comes back by itself when the bridge told it to.
     source.addEventListener("refused", () => {
       isRefused = true;
@@ -117,9 +117,9 @@ export class Feed {
     };
   }
 
-  #take(kind, event, data) {
+  #take(event) {
     if (event.lastEventId !== "") this.#last = event.lastEventId;
-    this.#handlers.record({ kind, id: event.lastEventId, data });
+    this.#handlers.record(JSON.parse(event.data));
   }
 
   // The answer was not a stream, and only another request can tell why.

@@ -23,12 +23,16 @@ export function span(milliseconds) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+const two = (value) => String(value).padStart(2, "0");
+
 /** The local time of day with milliseconds. */
 export function clock(date) {
-  const two = (value) => String(value).padStart(2, "0");
   const millis = String(date.getMilliseconds()).padStart(3, "0");
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${millis}`;
 }
+
+/** The local date, year first. */
+export const day = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 
 /** What a lifecycle event says, in words. */
 export function sentence(event) {

@@ -7,7 +7,7 @@ import { Row } from "./row.js";
 const MOST_ROWS = 2000;
 /** Rows made in one frame, and milliseconds between such frames: a flood leaves time for what the user does. */
 const ROWS_PER_FRAME = 100;
-const PAUSE = 50;
+const PAUSE = 80;
 /** Rows that the browser lays out together, or not at all while they are out of sight. */
 const ROWS_PER_CHUNK = 50;
 

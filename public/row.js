@@ -1,6 +1,6 @@
 // One record of the stream, as a row.
 
-import { clock, counted, sentence, size } from "./format.js";
+import { clock, counted, day, sentence, size } from "./format.js";
 
 /** Characters of a message that are kept. */
 const LONGEST_TEXT = 16_384;
@@ -19,8 +19,8 @@ function hexadecimal(base64, most) {
 }
 
 /** What a row shows: its text, and its size if it is a message. */
-function reading({ kind, data }) {
-  switch (kind) {
+function reading({ type, data, missed }) {
+  switch (type) {
     case "text":
       return { text: data.slice(0, LONGEST_TEXT), isCut: data.length > LONGEST_TEXT, bytes: encoder.encode(data).length };
     case "binary": {
@@ -28,7 +28,7 @@ function reading({ kind, data }) {
       return { text: hexadecimal(data, LONGEST_TEXT / 4), isCut: bytes > LONGEST_TEXT / 4, bytes };
     }
     case "gap":
-      return { text: data.missed === null ? "Messages are missing here" : `${counted(data.missed, "record")} missing here` };
+      return { text: missed === null ? "Messages are missing here" : `${counted(missed, "record")} missing here` };
     default:
       return { text: sentence(data) };
   }
@@ -44,36 +44,48 @@ function unfolded(text) {
   }
 }
 
-/** A record in the page. */
+/** What each row is a copy of, which is quicker than to make it anew. */
+const blank = document.createElement("div");
+blank.role = "listitem";
+blank.tabIndex = -1;
+blank.innerHTML =
+  '<time class="time"></time><span class="direction"></span><span class="kind"></span>' +
+  '<span class="origin"></span><span class="payload"></span>';
+
+/** When a record came, with the day unless it was today. */
+function showTime(element, { id, time }) {
+  const date = new Date(time);
+  const isToday = day(date) === day(new Date());
+  element.textContent = isToday ? clock(date) : `${day(date)}\n${clock(date)}`;
+  element.dateTime = time;
+  element.title = `${time}, ${id}`;
+}
+
+/** A record of the bridge in the page. */
 export class Row {
-  element = document.createElement("div");
-  #kind;
+  element = blank.cloneNode(true);
+  #type;
   #text;
   #isCut;
   #searched = null;
-  #payload = document.createElement("span");
+  #payload = this.element.lastChild;
 
   constructor(record) {
     const { text, isCut = false, bytes } = reading(record);
-    this.#kind = record.kind;
+    this.#type = record.type;
     this.#text = text;
     this.#isCut = isCut;
-    this.element.className = `row ${record.kind}`;
-    if (record.kind === "status") this.element.dataset.type = record.data.type;
-    this.element.role = "listitem";
-    this.element.tabIndex = -1;
-    const time = document.createElement("time");
-    // Nobody knows when what is missing came.
-    if (record.kind !== "gap") {
-      time.textContent = clock(record.time);
-      time.dateTime = record.time.toISOString();
+    this.element.className = `row ${record.type}`;
+    if (record.type === "status") this.element.dataset.type = record.data.type;
+    const [time, direction, kind, origin] = this.element.children;
+    kind.textContent = record.type;
+    // Nobody knows when what is missing came, nor from where.
+    if (record.type !== "gap") {
+      showTime(time, record);
+      direction.textContent = record.direction;
+      origin.textContent = record.topic === null ? record.connection : `${record.connection} · ${record.topic}`;
     }
-    const kind = document.createElement("span");
-    kind.className = "kind";
-    kind.textContent = record.kind;
-    this.#payload.className = "payload";
     this.#payload.textContent = this.#folded;
-    this.element.append(time, kind, this.#payload);
     if (bytes !== undefined) {
       const length = document.createElement("span");
       length.className = "size";
@@ -84,7 +96,7 @@ export class Row {
 
   /** Shows it if it is of a wanted kind and has the text, which is in lower case; gaps always show. */
   filter(kinds, text) {
-    const isWanted = this.#kind === "gap" || (kinds.has(this.#kind) && (text === "" || this.#has(text)));
+    const isWanted = this.#type === "gap" || (kinds.has(this.#type) && (text === "" || this.#has(text)));
     if (isWanted !== this.isShown) this.element.hidden = !isWanted;
   }
 

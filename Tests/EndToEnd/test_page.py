@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
+import datetime
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness import Bridge, Upstream
+from harness import Bridge, Relay, Upstream
 from harness.browser import REPORTS, Browser, Page, Visit, expect, running_browser
 
+#: What a browser says about a bridge that went away.
+LOST = "ERR_(CONNECTION_|INCOMPLETE_|EMPTY_|NETWORK_)"
 SCHEMES = ("light", "dark")
 WIDTHS = (320, 1280)
 
@@ -39,9 +45,11 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
 
 @pytest.fixture
 def page(bridge: Bridge, visit) -> Page:
-    """The page of a bridge whose connection is ready, once the stream is open."""
+    """The page of a bridge whose connection is ready, once the stream is open; its list is empty."""
     page = visit(bridge).open()
     await_live(page)
+    expect(rows(page, "status").filter(has_text="Ready")).to_be_visible()
+    page.get_by_role("button", name="Clear").click()
     return page
 
 
@@ -193,11 +201,13 @@ def test_it_finds_the_bridge_again_and_shows_the_gap(
     upstream: Upstream, start_bridge, bridge: Bridge, visit
 ) -> None:
     visitor = visit(bridge)
-    visitor.expected.append("ERR_(CONNECTION_|INCOMPLETE_|EMPTY_|NETWORK_)")
+    visitor.expected.append(LOST)
+    upstream.peer().send("before the page")
+    await_received(bridge, 1)
     page = visitor.open()
     await_live(page)
     upstream.peer().send("before")
-    expect(rows(page, "text")).to_have_count(1)
+    expect(rows(page, "text")).to_have_count(2)
     bridge.stop()
     expect(page.get_by_text("The bridge does not answer")).to_be_visible()
     expect(page.locator("#feed-state")).to_have_text("reconnecting")
@@ -207,11 +217,11 @@ def test_it_finds_the_bridge_again_and_shows_the_gap(
     expect(page.get_by_text("The bridge does not answer")).to_be_hidden()
     again.await_ready()
     upstream.peer(1).send("after")
-    expect(rows(page, "text")).to_have_count(2)
+    expect(rows(page, "text")).to_have_count(3)
     visitor.picture("gap")
-    # The gap stands between what came before and after it.
-    kinds = page.locator("#records .row:not(.status) .kind").all_text_contents()
-    assert kinds == ["text", "gap", "text"]
+    # The gap stands between what came before and after it, and what was shown already is not shown again.
+    shown = page.locator("#records .row:not(.status) .payload").all_text_contents()
+    assert shown == ["after", "Messages are missing here", "before", "before the page"]
 
 
 @pytest.mark.parametrize("refusal", ["refused", "unavailable"])
@@ -288,7 +298,16 @@ def test_several_connections_can_be_chosen_from(bridge: Bridge, upstream: Upstre
         route.fulfill(response=answer, json={"connections": [status, other]})
 
     def stream(route) -> None:
-        body = "retry: 100000\n\nid: x-1\ndata: of the other\n\n"
+        record = {
+            "id": "x-1",
+            "connection": "other <b>",
+            "time": "2026-11-30T08:00:00.000Z",
+            "direction": "in",
+            "type": "text",
+            "topic": "messages",
+            "data": "of the other",
+        }
+        body = f"retry: 100000\n\nid: x-1\ndata: {json.dumps(record)}\n\n"
         route.fulfill(status=200, content_type="text/event-stream", body=body)
 
     visitor.page.route("**/v1/connections", list_two)
@@ -304,6 +323,119 @@ def test_several_connections_can_be_chosen_from(bridge: Bridge, upstream: Upstre
     expect(page.get_by_role("button", name="Connect", exact=True)).to_be_visible()
     page.reload()
     expect(page.get_by_role("radio", name="other <b> failed")).to_be_checked()
+
+
+# History
+
+
+def kept(bridge: Bridge) -> list[dict[str, Any]]:
+    """The records that the bridge has, oldest first."""
+    records: list[dict[str, Any]] = []
+    since = "start"
+    while True:
+        query = f"types=text,binary,status&direction=both&limit=1000&since={since}"
+        page = bridge.get(f"/messages?{query}").json()
+        if not page["messages"]:
+            return records
+        records += page["messages"]
+        since = page["next"]
+
+
+def await_received(bridge: Bridge, count: int) -> None:
+    bridge.await_status(lambda status: status["counters"]["received"] == count, f"{count} messages")
+
+
+def shown(page: Page) -> list[dict[str, str]]:
+    """What the rows say, oldest first, payloads of status aside."""
+    return page.locator("#records").evaluate(
+        """(list) => Array.from(list.querySelectorAll(".row"), (row) => {
+            const text = (name) => row.querySelector("." + name).textContent;
+            const payload = row.matches(".status") ? null : text("payload");
+            const time = row.querySelector("time").dateTime;
+            const [direction, type, origin] = ["direction", "kind", "origin"].map(text);
+            return { time, direction, type, origin, payload };
+        }).reverse()"""
+    )
+
+
+def as_shown(record: dict[str, Any]) -> dict[str, Any]:
+    topic = "" if record["topic"] is None else f" · {record['topic']}"
+    payload = {
+        "text": lambda data: data,
+        "binary": lambda data: base64.b64decode(data).hex(" "),
+        "status": lambda _: None,
+    }[record["type"]](record["data"])
+    return {
+        "time": record["time"],
+        "direction": record["direction"],
+        "type": record["type"],
+        "origin": record["connection"] + topic,
+        "payload": payload,
+    }
+
+
+def test_it_begins_with_the_newest_records_at_their_times(upstream: Upstream, serve_file, visit) -> None:
+    bridge = serve_file(
+        f"connections: {{ default: {{ url: '{upstream.url}' }} }}\nhistory: {{ includeSent: true }}"
+    )
+    peer = upstream.peer()
+    peer.send(*(f"message {index}" for index in range(250)), b"\x00\xff")
+    await_received(bridge, 251)
+    bridge.send("sent by another")
+    peer.received(1)
+    bridge.await_status(lambda status: status["counters"]["sent"] == 1, "the message is sent")
+    page = visit(bridge, timezone_id="Asia/Kolkata").open()
+    await_live(page)
+    expect(rows(page)).to_have_count(200)
+    records = kept(bridge)
+    assert len(records) == 255
+    assert [record["direction"] for record in records].count("out") == 1
+    assert shown(page) == [as_shown(record) for record in records[-200:]]
+    # What is read is the local time of the record's own.
+    here = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+    time = datetime.datetime.fromisoformat(records[-1]["time"]).astimezone(here)
+    expect(rows(page).first.locator("time")).to_have_text(time.isoformat(timespec="milliseconds")[11:23])
+    peer.send("new")
+    expect(rows(page)).to_have_count(201)
+    page.reload()
+    await_live(page)
+    expect(rows(page).first.locator(".payload")).to_have_text("new")
+    expect(rows(page)).to_have_count(200)
+    assert shown(page) == [as_shown(record) for record in kept(bridge)[-200:]]
+
+
+def test_a_record_of_another_day_shows_its_day(bridge: Bridge, upstream: Upstream, visit) -> None:
+    upstream.peer().send("yesterday")
+    await_received(bridge, 1)
+    time = datetime.datetime.fromisoformat(kept(bridge)[-1]["time"])
+    visitor = visit(bridge, timezone_id="UTC")
+    visitor.page.clock.set_fixed_time(time + datetime.timedelta(days=1))
+    page = visitor.open()
+    expect(rows(page, "text").locator("time")).to_have_text(time.isoformat(" ", "milliseconds")[:23])
+
+
+def test_a_stream_that_is_dropped_again_and_again_shows_each_record_once(
+    upstream: Upstream, serve_file, visit
+) -> None:
+    bridge = serve_file(f"http: {{ retry: 40ms }}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}\n")
+    peer = upstream.peer()
+    peer.send("before")
+    await_received(bridge, 1)
+    with contextlib.closing(Relay(bridge.address)) as relay:
+        visitor = visit(bridge, base=f"http://{relay.address}")
+        visitor.expected.append(LOST)
+        page = visitor.open()
+        await_live(page)
+        for turn in range(5):
+            sending = peer.start_sending(
+                (f"{turn}.{index}" for index in range(200)), between=lambda: asyncio.sleep(0.001)
+            )
+            relay.drop()
+            sending.result()
+            expect(rows(page, "text").first.locator(".payload")).to_have_text(f"{turn}.199")
+        expect(rows(page, "gap")).to_have_count(0)
+        assert shown(page) == [as_shown(record) for record in kept(bridge)]
+        visitor.end()
 
 
 # What the stream shows

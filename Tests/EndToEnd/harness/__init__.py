@@ -11,6 +11,7 @@ from .event_source import Event, EventSourceParser
 from .http1 import Client, Response
 from .patience import PATIENCE, Deadline, await_truth
 from .raw_upstream import RawPeer, RawUpstream
+from .relay import Relay
 from .stream import Stream
 from .upstream import Peer, Upstream
 
@@ -26,6 +27,7 @@ __all__ = [
     "Peer",
     "RawPeer",
     "RawUpstream",
+    "Relay",
     "Response",
     "Stream",
     "Upstream",

@@ -38,9 +38,12 @@ def running_browser() -> Iterator[Browser]:
 class Visit:
     """A visit to a bridge's page, in a profile of its own."""
 
-    def __init__(self, browser: Browser, bridge: Bridge, **options: Any):
-        """Prepare a visit; options are Playwright's for a browser context."""
-        self.base = bridge.base
+    def __init__(self, browser: Browser, bridge: Bridge, *, base: str | None = None, **options: Any):
+        """Prepare a visit; options are Playwright's for a browser context.
+
+        `base` is where the browser finds the bridge, if not at its own address.
+        """
+        self.base = base or bridge.base
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(PATIENCE * 1000)
         self.page: Page = self.context.new_page()

@@ -1,0 +1,62 @@
+"""A relay between clients and a bridge, which can drop everybody."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+from .patience import PATIENCE
+
+
+class Relay:
+    """Passes bytes between clients and a server, until it is told to drop everybody."""
+
+    def __init__(self, target: tuple[str, int]):
+        self._target = target
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
+        self._sockets: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._server.accept()
+                thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, socket.create_connection(self._target) as server:
+            self._sockets += [client, server]
+            back = threading.Thread(target=self._pass, args=(server, client), daemon=True)
+            back.start()
+            self._pass(client, server)
+            back.join()
+
+    @staticmethod
+    def _pass(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+        for side in (source, sink):
+            _end(side)
+
+    def drop(self) -> None:
+        for side in self._sockets:
+            _end(side)
+        self._sockets.clear()
+
+    def close(self) -> None:
+        _end(self._server)
+        self._server.close()
+        self.drop()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+
+
+def _end(side: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        side.shutdown(socket.SHUT_RDWR)
