@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
+import datetime
+import json
+import os
+import select
 import signal
 import socket
 import subprocess
@@ -13,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from harness import PATIENCE, Bridge, Deadline, Upstream
+from harness import PATIENCE, Bridge, Deadline, EventSourceParser, Relay, Upstream
 from harness.environment import BINARY, clean_environment
 
 REFUSED, USAGE, UNREADABLE, UNAVAILABLE, CONFIGURATION = 1, 64, 66, 69, 78
@@ -64,59 +70,6 @@ def quick(upstream: Upstream, start_bridge, tmp_path: Path) -> Callable[..., Bri
         return bridge
 
     return start
-
-
-class Relay:
-    """Passes bytes between clients and a server, until it is told to drop everybody."""
-
-    def __init__(self, target: tuple[str, int]):
-        self._target = target
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
-        self._sockets: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._server.accept()
-                thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
-                self._threads.append(thread)
-                thread.start()
-
-    def _serve(self, client: socket.socket) -> None:
-        with client, socket.create_connection(self._target) as server:
-            self._sockets += [client, server]
-            back = threading.Thread(target=self._pass, args=(server, client), daemon=True)
-            back.start()
-            self._pass(client, server)
-            back.join()
-
-    @staticmethod
-    def _pass(source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while piece := source.recv(65536):
-                sink.sendall(piece)
-        for side in (source, sink):
-            _end(side)
-
-    def drop(self) -> None:
-        for side in self._sockets:
-            _end(side)
-        self._sockets.clear()
-
-    def close(self) -> None:
-        _end(self._server)
-        self._server.close()
-        self.drop()
-        for thread in self._threads:
-            thread.join(PATIENCE)
-
-
-def _end(side: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        side.shutdown(socket.SHUT_RDWR)
 
 
 # health
@@ -291,12 +244,148 @@ def lines(process: Bridge, count: int) -> list[str]:
     return process.out.until(find, f"{count} lines")
 
 
-def test_tail_prints_payloads(upstream: Upstream, tailed: Bridge, tail) -> None:
-    process = tail(tailed)
-    upstream.peer().send("one", b"\x00\x01\xff", "two\nlines", "")
-    assert lines(process, 5) == ["one", "AAH/", "two", "lines", ""]
-    process.signal(signal.SIGINT)
-    assert process.exit_code() == 0
+#: What a line of output must not change, and what an event stream would.
+PAYLOADS: list[str | bytes] = [
+    "one",
+    b"\x00\x01\xff",
+    "two\nlines",
+    "",
+    "cr\rcrlf\r\nlf\n",
+    "nul \0 inside",
+    "  leading spaces",
+    "\ufeffbyte order mark",
+    'quote " and backslash \\ and \x1b and \x7f',
+    "äöü € 🦉 \u2028",
+    b"",
+    "\r",
+    '{"type":"gap","missed":1}',
+]
+
+
+def printed(payloads: list[str | bytes]) -> bytes:
+    """What the format `raw` makes of messages."""
+    return b"".join(
+        (base64.b64encode(one) if isinstance(one, bytes) else one.encode()) + b"\n" for one in payloads
+    )
+
+
+class Tail:
+    """`wsbridge tail` with its output as it is, byte by byte."""
+
+    def __init__(self, at: str):
+        self._process = subprocess.Popen(
+            [str(BINARY), "tail", "--listen", at],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(),
+        )
+        assert self._process.stdout
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self.output = b""
+
+    def take(self, count: int) -> bytes:
+        """Wait until it has printed so many bytes in all, and return what it printed."""
+        deadline = Deadline(f"{count} bytes of output")
+        stdout = self._process.stdout
+        assert stdout
+        while len(self.output) < count:
+            assert select.select([stdout], [], [], deadline.left())[0], (self.output, count)
+            piece = stdout.read()
+            assert piece, (self.output, self.end())
+            self.output += piece
+        return self.output
+
+    def kill(self) -> None:
+        """Leave nothing behind."""
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+
+    def end(self) -> tuple[bytes, str]:
+        """Interrupt it; it must end well. Return all of its output, and its errors."""
+        self._process.send_signal(signal.SIGINT)
+        stdout, stderr = self._process.communicate(timeout=PATIENCE)
+        assert self._process.returncode == 0
+        self.output += stdout or b""
+        return self.output, stderr.decode()
+
+
+@pytest.fixture
+def follow() -> Iterator[Callable[[str], Tail]]:
+    """Run `wsbridge tail`, and end with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(at: str) -> Tail:
+            process = Tail(at)
+            stack.callback(process.kill)
+            return process
+
+        yield start
+
+
+def test_tail_prints_payloads_as_they_are(upstream: Upstream, tailed: Bridge, follow) -> None:
+    process = follow(address(tailed))
+    await_subscribers(tailed, 1)
+    upstream.peer().send(*PAYLOADS)
+    expected = printed(PAYLOADS)
+    process.take(len(expected))
+    assert process.end() == (expected, "")
+
+
+def test_tail_prints_payloads_as_they_are_over_dropped_streams(
+    upstream: Upstream, tailed: Bridge, follow
+) -> None:
+    with contextlib.closing(Relay(tailed.address)) as relay:
+        process = follow(relay.address)
+        await_subscribers(tailed, 1)
+        for turn in range(1, 6):
+            sending = upstream.peer().start_sending(PAYLOADS * 20, between=lambda: asyncio.sleep(0))
+            relay.drop()
+            sending.result(PATIENCE)
+            process.take(len(printed(PAYLOADS * 20)) * turn)
+        output, errors = process.end()
+    assert output == printed(PAYLOADS * 100)
+    assert "a gap" not in errors
+
+
+def test_tail_prints_payloads_as_they_are_over_a_restart(upstream: Upstream, quick, follow) -> None:
+    first = quick()
+    process = follow(address(first))
+    await_subscribers(first, 1)
+    upstream.peer().send(*PAYLOADS)
+    process.take(len(printed(PAYLOADS)))
+    first.stop()
+    second = quick(listen=address(first))
+    upstream.peer(1).send(*PAYLOADS)
+    process.take(2 * len(printed(PAYLOADS)))
+    output, errors = process.end()
+    second.stop()
+    assert output == printed(PAYLOADS * 2)
+    # The bridge that was is gone, and with it nobody knows what.
+    assert errors.count("a gap: messages were lost, it is not known how many\n") == 1
+
+
+def records_in(output: str, format: str) -> list[dict[str, Any]]:
+    """The JSON records that `tail` printed."""
+    if format == "ndjson":
+        return [json.loads(line) for line in output.split("\n") if line]
+    return [json.loads(event.data) for event in EventSourceParser().feed(output.encode())]
+
+
+@pytest.mark.parametrize("format", ["json", "ndjson"])
+def test_tail_prints_records(upstream: Upstream, tailed: Bridge, tail, format: str) -> None:
+    process = tail(tailed, "--format", format, "--types", "text,binary,status")
+    upstream.peer().send(*PAYLOADS, "last")
+    text = process.out.until(lambda text: text if '"last"}\n' in text else None, "records")
+    snapshot, *records = records_in(text, format)
+    assert (snapshot["type"], snapshot["data"]["type"]) == ("status", "snapshot")
+    assert [record["type"] for record in records] == [
+        "text" if isinstance(payload, str) else "binary" for payload in [*PAYLOADS, "last"]
+    ]
+    assert [record["data"] for record in records] == [
+        base64.b64encode(payload).decode() if isinstance(payload, bytes) else payload
+        for payload in [*PAYLOADS, "last"]
+    ]
     assert process.err.text == ""
 
 
@@ -305,17 +394,60 @@ def test_tail_begins_where_it_is_told_to(upstream: Upstream, tailed: Bridge, tai
     upstream.peer().send("a", "b", "c")
     ids = [event.id for event in stream.take(3)]
     stream.close()
-    for since, expected in [
-        ("start", "abc"),
-        (ids[0], "bc"),
-        ("10m", "abc"),
-        ("2020-01-01T00:00:00Z", "abc"),
+    unknown = "a gap: messages were lost, it is not known how many\n"
+    hour = datetime.timedelta(hours=1)
+    hour_ago = datetime.datetime.now(datetime.timezone(-3 * hour)) - hour
+    for since, expected, loss in [
+        ("start", "abc", ""),
+        (ids[0], "bc", ""),
+        ("0" * 12 + "-7", "abc", unknown),
+        (ids[0].split("-")[0] + "-999999", "abc", unknown),
+        ("10m", "abc", ""),
+        ("1h30m", "abc", ""),
+        ("3600", "abc", ""),
+        ("2020-01-01T00:00:00Z", "abc", ""),
+        (hour_ago.isoformat(timespec="milliseconds"), "abc", ""),
+        ("now", "d", ""),
+        (ids[2], "d", ""),
     ]:
         await_subscribers(tailed, 0)
         process = tail(tailed, "--since", since)
-        assert lines(process, len(expected)) == list(expected)
+        if since == "now":
+            upstream.peer().send("d")
+        assert lines(process, len(expected)) == list(expected), since
         process.signal(signal.SIGTERM)
         assert process.exit_code() == 0
+        assert process.err.text.removeprefix("wsbridge: ") == loss
+
+
+@pytest.mark.parametrize("format", ["raw", "sse", "json", "ndjson"])
+def test_tail_tells_of_a_gap_in_every_format(
+    upstream: Upstream, start_bridge, tail, tmp_path, format: str
+) -> None:
+    path = tmp_path / "short.yaml"
+    path.write_text("history: { maxMessages: 2 }\n")
+    bridge = start_bridge(upstream.url, "--config", str(path))
+    stream = bridge.stream()
+    upstream.peer().send("a", "b", "c", "d")
+    first = stream.take(4)[0]
+    stream.close()
+    await_subscribers(bridge, 0)
+    process = tail(bridge, "--since", first.id, "--format", format)
+    process.err.until(lambda text: text if "a gap: 1 record was lost\n" in text else None, "the gap")
+    last = {"raw": "d\n", "sse": "data: d\n\n"}.get(format, '"data":"d"}\n' + "\n" * (format == "json"))
+    text = process.out.until(lambda text: text if last in text else None, "the last message")
+    assert process.err.text == "wsbridge: a gap: 1 record was lost\n"
+    match format:
+        case "raw":
+            assert text == "c\nd\n"
+        case "sse":
+            events = EventSourceParser().feed(text.encode())
+            assert [event.type for event in events] == ["gap", "message", "message"]
+            assert json.loads(events[0].data)["missed"] == 1
+        case _:
+            gap, *records = records_in(text, format)
+            assert (gap["type"], gap["missed"]) == ("gap", 1)
+            assert [record["data"] for record in records] == ["c", "d"]
 
 
 def test_tail_prints_event_streams(upstream: Upstream, tailed: Bridge, tail) -> None:
@@ -364,19 +496,6 @@ def test_tail_survives_a_restart_of_the_bridge(upstream: Upstream, quick, tail) 
     second.stop()
     process.signal(signal.SIGTERM)
     assert process.exit_code() == 0
-
-
-def test_tail_announces_what_the_bridge_has_lost(upstream: Upstream, start_bridge, tail, tmp_path) -> None:
-    path = tmp_path / "short.yaml"
-    path.write_text("history: { maxMessages: 2 }\n")
-    bridge = start_bridge(upstream.url, "--config", str(path))
-    stream = bridge.stream()
-    upstream.peer().send("a", "b", "c", "d")
-    first = stream.take(4)[0]
-    stream.close()
-    process = tail(bridge, "--since", first.id)
-    assert lines(process, 2) == ["c", "d"]
-    process.err.until(lambda text: text if "a gap: 1 record was lost\n" in text else None, "the gap")
 
 
 def test_tail_ends_when_nobody_reads(upstream: Upstream, tailed: Bridge) -> None:

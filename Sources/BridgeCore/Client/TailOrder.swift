@@ -35,8 +35,9 @@ package struct TailOrder: Equatable, Sendable {
     /// Asks for the stream from where `cursor` stands.
     package func request(_ cursor: TailCursor) -> ClientRequest {
         var query: [(String, String)] = []
-        // Only server-sent events have ids, without which there is no coming back: whatever is printed, they are read.
-        if format == .json || format == .ndjson { query.append(("format", "json")) }
+        // Only server-sent events have ids, without which there is no coming back, and only JSON keeps CR: whatever is
+        // printed, such are read.
+        if format != .sse { query.append(("format", "json")) }
         if let types { query.append(("types", types)) }
         var fields = endpoint.authorization
         if !cursor.lastID.isEmpty {

@@ -32,14 +32,14 @@ extension HelpText {
 
         Prints what arrives, until it is interrupted or its reader ends. When the stream breaks off, or the bridge
         restarts, it comes back and goes on where it was: nothing is missing and nothing comes twice. What the
-        bridge itself has lost is announced.
+        bridge itself has lost is told on stderr.
 
           --connection NAME  which connection; not needed if there is one only, or one named default
           --since WHEN       start (all that is kept), now (default), an event's id, a duration such as 10m, or a
                              time such as 2026-11-30T08:00:00Z
-          --format FORMAT    raw (default): payloads, one a line, binary ones in base64, gaps on stderr;
+          --format FORMAT    raw (default): payloads as they are, a line feed after each, binary ones in base64;
                              sse: server-sent events; json: the same with JSON records as data;
-                             ndjson: a JSON record a line
+                             ndjson: a JSON record a line. All but raw show a gap where it was, too
           --types LIST       some of text, binary and status, joined by commas; default text,binary. raw shows
                              no status
 

@@ -84,13 +84,24 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        ("tail", "/events", "/events?since=1970-01-01T00%3A00%3A01.000Z"),
-        ("tail --since now", "/events", "/events?since=1970-01-01T00%3A00%3A01.000Z"),
-        ("tail --since 500ms", "/events?since=500ms", "/events?since=1970-01-01T00%3A00%3A00.500Z"),
-        ("tail --since start", "/events?since=start", "/events?since=start"),
+        ("tail", "/events?format=json", "/events?format=json&since=1970-01-01T00%3A00%3A01.000Z"),
+        ("tail --since now", "/events?format=json", "/events?format=json&since=1970-01-01T00%3A00%3A01.000Z"),
         (
-            "tail --since 2026-11-30T08:00:00Z", "/events?since=2026-11-30T08%3A00%3A00.000Z",
+            "tail --since 500ms", "/events?format=json&since=500ms",
+            "/events?format=json&since=1970-01-01T00%3A00%3A00.500Z"
+        ),
+        (
+            "tail --since 2026-11-30T08:00:00Z --format sse", "/events?since=2026-11-30T08%3A00%3A00.000Z",
             "/events?since=2026-11-30T08%3A00%3A00.000Z"
+        ),
+        (
+            "tail --since 2026-11-30T08:00:00+02:00 --format sse",
+            "/events?since=2026-11-30T06%3A00%3A00.000Z",
+            "/events?since=2026-11-30T06%3A00%3A00.000Z"
+        ),
+        (
+            "tail --since 0123456789ab-7 --format raw", "/events?format=json&since=0123456789ab-7",
+            "/events?format=json&since=0123456789ab-7"
         ),
         (
             "tail --connection c --format json --types text,status --since start",
@@ -122,28 +133,47 @@ import WebSocketProtocol
         #expect(!order.request(cursor).target.contains("since"))
     }
 
-    private static let binary = EventStreamReader.Event(type: "binary", data: Array("AAE=".utf8), id: "e-1")
-    private static let text = EventStreamReader.Event(data: Array("a\nb".utf8), id: "e-2")
-    private static let gap = EventStreamReader.Event(
-        type: "gap",
-        data: Array("{\"missed\":3}".utf8),
-        id: "e-3"
-    )
+    private static func event(_ json: String, type: String = "message") -> EventStreamReader.Event {
+        EventStreamReader.Event(type: type, data: Array(json.utf8), id: "e-1")
+    }
+
+    private static func text(_ json: String) -> EventStreamReader.Event {
+        event(#"{"id":"e-1","type":"text","data":"\#(json)"}"#)
+    }
+
+    private static let status = event(#"{"id":"e-1","type":"status","data":{"type":"ready"}}"#)
+    private static let gap = event(#"{"id":"e-1","type":"gap","missed":3,"oldest":"e-2"}"#)
+    private static let unknownGap = event(#"{"id":"e-1","type":"gap","missed":null,"oldest":null}"#)
+    private static let lost = "a gap: 3 records were lost"
+    private static let lostUnknown = "a gap: messages were lost, it is not known how many"
 
     @Test(arguments: [
-        (text, TailOrder.Format.raw, "a\nb\n", nil), (binary, .raw, "AAE=\n", nil),
-        (gap, .raw, "", "a gap: 3 records were lost"),
-        (.init(type: "gap", data: Array("{\"missed\":1}".utf8)), .raw, "", "a gap: 1 record was lost"),
-        (
-            .init(type: "gap", data: Array("{\"missed\":null}".utf8)), .raw, "",
-            "a gap: messages were lost, it is not known how many"
-        ),
-        (.init(type: "status", data: Array("{}".utf8)), .raw, "", nil),
-        (.init(data: []), .raw, "\n", nil),
-        (text, .sse, "id: e-2\ndata: a\ndata: b\n\n", nil),
-        (binary, .json, "id: e-1\nevent: binary\ndata: AAE=\n\n", nil),
+        (text(#"a\nb"#), TailOrder.Format.raw, "a\nb\n", nil), (text(""), .raw, "\n", nil),
+        (text(#"\r\n\r\u0000 \u00e9\ud83d\ude00\"\\\u007f"#), .raw, "\r\n\r\0 é😀\"\\\u{7F}\n", nil),
+        (text("\u{FEFF}  x\u{2028}"), .raw, "\u{FEFF}  x\u{2028}\n", nil),
+        (event(#"{"type":"binary","data":"AAE="}"#), .raw, "AAE=\n", nil), (gap, .raw, "", lost),
+        (event(#"{"type":"gap","missed":1}"#), .raw, "", "a gap: 1 record was lost"),
+        (unknownGap, .raw, "", lostUnknown), (status, .raw, "", nil),
+        (event("{}"), .raw, "", "an event that is no record was left out"),
+        (event("a\nb"), .sse, "id: e-1\ndata: a\ndata: b\n\n", nil),
+        (event("AAE=", type: "binary"), .sse, "id: e-1\nevent: binary\ndata: AAE=\n\n", nil),
         (.init(type: "status", data: Array("{}".utf8)), .sse, "event: status\ndata: {}\n\n", nil),
-        (gap, .ndjson, "{\"missed\":3}\n", nil),
+        (
+            event(#"{"missed":3}"#, type: "gap"), .sse, "id: e-1\nevent: gap\ndata: {\"missed\":3}\n\n", lost
+        ),
+        // A text may say anything.
+        (
+            event(#"{"type":"gap","missed":3}"#), .sse, "id: e-1\ndata: {\"type\":\"gap\",\"missed\":3}\n\n",
+            nil
+        ),
+        (text(#"\r"#), .json, "id: e-1\ndata: {\"id\":\"e-1\",\"type\":\"text\",\"data\":\"\\r\"}\n\n", nil),
+        (text(#"\r"#), .ndjson, "{\"id\":\"e-1\",\"type\":\"text\",\"data\":\"\\r\"}\n", nil),
+        (
+            unknownGap, .json,
+            "id: e-1\ndata: {\"id\":\"e-1\",\"type\":\"gap\",\"missed\":null,\"oldest\":null}\n\n",
+            lostUnknown
+        ),
+        (gap, .ndjson, "{\"id\":\"e-1\",\"type\":\"gap\",\"missed\":3,\"oldest\":\"e-2\"}\n", lost),
     ])
     func `print events`(
         event: EventStreamReader.Event,
