@@ -8,7 +8,7 @@ do throws(StartError) {
     let invocation = try Invocation(
         arguments: CommandLine.arguments.dropFirst(),
         environment: ProcessInfo.processInfo.environment,
-        files: .local
+        files: .local()
     )
     Machine.exitNow(try run(invocation).rawValue)
 } catch {
@@ -43,6 +43,8 @@ do throws(StartError) {
     let environment = ProcessInfo.processInfo.environment
     guard Invocation.namesFile(arguments: arguments, environment: environment) else { return nil }
     return { () throws(StartError) in
-        try BridgeConfiguration(arguments: arguments, environment: environment, files: .local)
+        // Nothing else goes on meanwhile.
+        let files = ConfigurationFiles.local(patience: .milliseconds(100))
+        return try BridgeConfiguration(arguments: arguments, environment: environment, files: files)
     }
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness import Bridge, Upstream
+from harness import PATIENCE, Bridge, Upstream
+from harness.environment import BINARY, clean_environment
 
 USAGE, UNREADABLE, CONFIGURATION = 64, 66, 78
 
@@ -317,6 +319,31 @@ def test_a_pipe_can_be_the_file(run_bridge, tmp_path: Path) -> None:
     bridge = run_bridge("check", "--config", str(tmp_path / "pipe"))
     (tmp_path / "pipe").write_text("connections: { a: { url: ws://h } }")
     assert bridge.exit_code() == 0
+
+
+def test_the_output_of_a_command_can_be_the_file(tmp_path: Path) -> None:
+    (tmp_path / "wsbridge.yaml").write_text("connections: { a: { url: ws://h } }")
+    script = f'"{BINARY}" check --config <(cat "{tmp_path}/wsbridge.yaml")'
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, env=clean_environment(), timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"ws://h" in done.stdout
+
+
+def test_a_pipe_that_gives_nothing_is_told(run_bridge, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    bridge = run_bridge("serve", "--config", str(pipe))
+    assert bridge.exit_code() == UNREADABLE
+    assert bridge.err.text == f"wsbridge: {pipe}: cannot be read: it is a pipe that nobody writes to\n"
+    # A command that failed is no reason to go on with the defaults.
+    script = f'"{BINARY}" check --upstream ws://h --config <(false)'
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, env=clean_environment(), timeout=PATIENCE, check=False
+    )
+    assert done.returncode == UNREADABLE
+    assert done.stderr.endswith(b": cannot be read: it is a pipe that nothing came through\n")
 
 
 def test_demo_takes_no_file(run_bridge) -> None:

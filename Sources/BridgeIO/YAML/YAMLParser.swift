@@ -34,6 +34,20 @@ internal import CYAML
         }
     }
 
+    /// Where the next text in double quotes stands, in characters, with a tag or anchor before it; nil at the end.
+    func nextDoubleQuoted() throws(ConfigurationFault) -> Range<Int>? {
+        while true {
+            var event = unsafe yaml_event_t()
+            guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw fault }
+            defer { unsafe yaml_event_delete(&event) }
+            guard unsafe event.type != YAML_STREAM_END_EVENT else { return nil }
+            guard unsafe event.type == YAML_SCALAR_EVENT,
+                unsafe event.data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE
+            else { continue }
+            return unsafe Int(clamping: event.start_mark.index)..<Int(clamping: event.end_mark.index)
+        }
+    }
+
     private func meaning(
         of event: yaml_event_t,
         at position: ConfigurationNode.Position

@@ -10,7 +10,7 @@ package nonisolated enum YAMLReader {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ConfigurationFaults([notUTF8(bytes)])
         }
-        return try unsafe bytes.withUnsafeBufferPointer { buffer in
+        return try unsafe SurrogatePairs.joined(in: bytes).withUnsafeBufferPointer { buffer in
             Result { () throws(ConfigurationFaults) in try unsafe read(buffer, of: bytes) }
         }.get()
     }
@@ -34,11 +34,16 @@ package nonisolated enum YAMLReader {
         return try builder.finish()
     }
 
-    /// libyaml places what is missing at the end on a line of its own, and its words for a tab help nobody.
+    /// libyaml places what is missing at the end on a line of its own, and some of its words help nobody.
     private static func explained(_ fault: ConfigurationFault, _ bytes: [UInt8]) -> ConfigurationFault {
         let lines = lines(of: bytes)
         var fault = fault
         fault.line = min(fault.line, lines.count)
+        guard !fault.text.contains("invalid Unicode character escape code") else {
+            let text =
+                #"an escape that is no character; what is beyond \uffff is a pair such as \ud83d\ude00"#
+            return ConfigurationFault(line: fault.line, "not valid YAML: " + text)
+        }
         let margin = lines[fault.line - 1].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard margin.contains(UInt8(ascii: "\t")) else { return fault }
         return ConfigurationFault(line: fault.line, "not valid YAML: a tab indents this line; use spaces")

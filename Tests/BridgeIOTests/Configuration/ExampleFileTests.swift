@@ -11,7 +11,7 @@ private enum Example {
     /// A file of this project; empty if it cannot be read.
     static func file(_ path: String) -> String {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        let bytes = try? ConfigurationFiles.local.read("\(root)/\(path)", 1 << 20)
+        let bytes = try? ConfigurationFiles.local().read("\(root)/\(path)", 1 << 20)
         return String(decoding: bytes ?? [], as: UTF8.self)
     }
 

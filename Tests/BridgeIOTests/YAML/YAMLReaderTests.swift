@@ -46,9 +46,61 @@ extension ConfigurationNode {
             "{\"a\": [1, 2.5, true, null, \"x\\u00e9\\n\\/\"],\n\t\"b\": {}}\n",
             "{a: [1, 2.5, true, null, \"xé\n/\"], b: {}}"
         ),
+        (#"{"a":{"b":"c"},"d":["e"],"f":""}"#, #"{a: {b: "c"}, d: ["e"], f: ""}"#),
     ])
     func `and JSON are read`(text: String, outline: String) {
         #expect(tree(text) == .success(outline))
+    }
+
+    @Test(arguments: [
+        (#"{"a": "\ud83d\ude00"}"#, #"{a: "😀"}"#),
+        (#"{"\uD83D\uDE00": "x\uD800\udc00\uDBFF\uDFFFy"}"#, "{😀: \"x𐀀\u{10FFFF}y\"}"),
+        (
+            #"["é€😀", "\ud83d\ude00", "é\u00e9\ud83d\ude00\n", "\ud83d\ude00"]"#,
+            "[\"é€😀\", \"😀\", \"éé😀\n\", \"😀\"]"
+        ),
+        (
+            "\u{FEFF}# é\r\na: \"x\u{2028}\"\r\nb: !!str \"\\ud83d\\ude00\"\nc: &x \"\\ud83d\\ude00\"\n",
+            "{a: \"x\u{2028}\", b: \"😀\", c: \"😀\"}"
+        ),
+        ("a: \"\\ud83d\\ude00\n  two\\\n  \\ud83d\\ude00\"", #"{a: "😀 two😀"}"#),
+        // A backslash that is escaped, and what is no escape, as it is in no double quotes.
+        (#"a: "\\ud83d\\ude00 \\\ud83d\ude00 \"\ud83d\ude00""#, #"{a: "\ud83d\ude00 \😀 "😀"}"#),
+        (
+            #"{a: \ud83d\ude00, b: '\ud83d\ude00', c: 'it''s "\ud83d\ude00"', d: x"\ud83d\ude00"}"#,
+            #"{a: \ud83d\ude00, b: "\ud83d\ude00", c: "it's "\ud83d\ude00"", d: x"\ud83d\ude00"}"#
+        ),
+        (
+            "a: |\n  \"\\ud83d\\ude00\"\n# \"\\ud83d\\ude00\"\nb: \"\\ud83d\\ude00\"",
+            "{a: \"\"\\ud83d\\ude00\"\n\", b: \"😀\"}"
+        ),
+    ])
+    func `joins the two escapes of a character in double quotes, and nothing else`(
+        text: String,
+        outline: String
+    ) {
+        #expect(tree(text) == .success(outline))
+    }
+
+    @Test(arguments: [
+        (#"{"a": "\ud83d"}"#, 1), (#"{"a": "\ude00\ud83d"}"#, 1), (#"{"a": "\ud83d\u0041"}"#, 1),
+        (#"{"a": "\ud83dx\ude00"}"#, 1), (#"{"a": "\ud83d\\ude00"}"#, 1),
+        (#"{"a": "\ud83d\ud83d\ude00"}"#, 1),
+        ("{\n\"a\": \"\\ud83d\\ude00\",\n\"b\":\n \"x \\ud83d\"}", 4), ("{\n\"\\udc00\": 1}", 2),
+        ("a: \"\n\n \\ud83d\"\n", 3), (#"a: "\U00110000""#, 1),
+    ])
+    func `refuses half a character, with its line`(text: String, line: Int) {
+        let wrong = #"an escape that is no character; what is beyond \uffff is a pair such as \ud83d\ude00"#
+        #expect(faults(text) == ["\(line): not valid YAML: \(wrong)"])
+    }
+
+    @Test func `tells what else is wrong behind two escapes of a character`() {
+        #expect(
+            faults("a: \"\\ud83d\\ude00\"\nb: 1\nb: 2\nc: [") == [
+                "3: b: stands twice; the first is on line 2",
+                "4: not valid YAML: did not find expected node content while parsing a flow node",
+            ]
+        )
     }
 
     @Test func `gives every value its line and column`() throws {
