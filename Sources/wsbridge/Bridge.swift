@@ -14,10 +14,15 @@ final class Bridge {
     let files: PublicFiles
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:] {
-        didSet { connectionNames = Array(connections.keys) }
+        didSet {
+            connectionNames = Array(connections.keys)
+            onDemand = connections.values.filter(\.isOnDemand)
+        }
     }
     /// Made when connections change, and not for each request that asks.
     private(set) var connectionNames: [String] = []
+    /// Those that have to know who reads them.
+    private var onDemand: [BridgedConnection] = []
     /// Those that were removed and still have to close.
     private var leaving: [ObjectIdentifier: BridgedConnection] = [:]
     private(set) var server: HTTPServer?
@@ -35,6 +40,11 @@ final class Bridge {
         hub = EventHub(loop: loop, settings: configuration.http)
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         flushes = FlushRound(loop: loop)
+        hub.onAudienceChange = { [unowned self] connections in
+            for connection in onDemand where connections.contains(connection.index) {
+                connection.noteAudience()
+            }
+        }
     }
 
     /// Listens, dials, and from then on serves while the loop runs.
@@ -100,6 +110,8 @@ final class Bridge {
             }
             connection.replace(settings)
             connections[name] = connection
+            // It may have had readers already when nothing depended on them.
+            connection.noteAudience()
         }
         for name in change.added {
             guard let settings = configuration.connections[name] else { continue }

@@ -9,6 +9,8 @@ struct BridgedConnection {
     let sender: Sender
     /// It counts for whether the bridge is ready.
     private(set) var isToBeUp: Bool
+    /// It is there only for those who need it.
+    private(set) var isOnDemand: Bool
     private let hub: EventHub
     private let journal: ConnectionJournal
 
@@ -44,11 +46,16 @@ struct BridgedConnection {
         )
         sender = Sender(upstream, loop: loop)
         isToBeUp = configuration.settings.connect == .always
+        isOnDemand = configuration.settings.connect == .onDemand
     }
+
+    /// Tells the connection whether someone reads it.
+    func noteAudience() { upstream.isFollowed = hub.hasAudience(index) }
 
     /// Ends the connection and begins anew with other settings, in the same place.
     mutating func replace(_ configuration: ConnectionConfiguration) {
         isToBeUp = configuration.settings.connect == .always
+        isOnDemand = configuration.settings.connect == .onDemand
         journal.url = configuration.url.redacted
         upstream.replace(target: UpstreamTarget(configuration), settings: configuration.settings)
     }

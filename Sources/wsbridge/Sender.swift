@@ -55,7 +55,7 @@ final class Sender {
         do throws(OutboxError) {
             return try upstream.send(messages, mayWait: order.mayQueue)
         } catch {
-            throw Problem(error)
+            throw Problem(error, nextAttempt: upstream.nextAttemptIn)
         }
     }
 

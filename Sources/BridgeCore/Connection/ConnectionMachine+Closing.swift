@@ -77,6 +77,9 @@ extension ConnectionMachine {
             }
         case .dial: dial(&step)
         case .stayClosed: state = .closed
+        case .idle:
+            state = .idle
+            if !isLeftAlone { dial(&step) }
         case .pause:
             // Only what the upstream says can be its last word.
             if closer == .server, isFinal(outcome) {

@@ -77,6 +77,10 @@ extension ConnectionMachine {
             state = .closed
             return
         }
+        guard !isLeftAlone else {
+            state = .idle
+            return
+        }
         if let limit = settings.reconnect.maxRetries, retries >= limit { return giveUp(&step) }
         retries += 1
         attempt += 1

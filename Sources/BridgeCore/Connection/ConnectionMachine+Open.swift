@@ -23,7 +23,10 @@ extension ConnectionMachine {
         if let wait = session.heartbeat.begin(now: step.now, random: &random) {
             session.heartbeatTimer = startTimer(after: wait, &step)
         }
+        isAskedFor = false
+        session.idleSince = isWanted ? nil : step.now
         state = .open(session)
+        watchIdling(&step)
         step.add(.ready)
     }
 
@@ -120,6 +123,7 @@ extension ConnectionMachine {
     mutating func leave(_ session: Session, _ step: inout Step) {
         if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
         if let timer = session.stableTimer { step.add(.cancelTimer(timer)) }
+        if let timer = session.idleTimer { step.add(.cancelTimer(timer)) }
         step.add(.notReady)
     }
 }

@@ -12,7 +12,7 @@ extension ConnectionMachine {
             close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .pause, &step)
         case .closing(var farewell):
             switch farewell.next {
-            case .retry, .dial, .pause: farewell.next = .pause
+            case .retry, .dial, .idle, .pause: farewell.next = .pause
             case .stayClosed, .stop: return
             }
             state = .closing(farewell)
@@ -29,6 +29,7 @@ extension ConnectionMachine {
         case .paused(.idle):
             step.add(.record(.resumed))
             state = .idle
+            if followsDemand, isWanted { dial(&step) }
         case .paused(.dial):
             connectRequested(&step)
         case .closing(var farewell) where farewell.next == .pause:

@@ -1,10 +1,15 @@
 extension ConnectionMachine {
     mutating func started(_ step: inout Step) {
-        guard case .idle = state, settings.connect == .always else { return }
-        dial(&step)
+        guard case .idle = state else { return }
+        switch settings.connect {
+        case .always: dial(&step)
+        case .onDemand: if isWanted { dial(&step) }
+        case .manual: break
+        }
     }
 
     mutating func connectRequested(_ step: inout Step) {
+        isAskedFor = true
         switch state {
         case .idle:
             dial(&step)
@@ -22,7 +27,12 @@ extension ConnectionMachine {
             guard farewell.next != .stop else { return }
             farewell.next = .dial
             state = .closing(farewell)
-        case .connecting, .open, .stopped:
+        case .open(var session):
+            // As good as any use of it.
+            isAskedFor = false
+            session.idleSince = session.idleSince.map { _ in step.now }
+            state = .open(session)
+        case .connecting, .stopped:
             break
         }
     }
@@ -34,6 +44,7 @@ extension ConnectionMachine {
     }
 
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {
+        isAskedFor = false
         switch state {
         case .idle, .failed, .paused:
             state = .closed
@@ -56,6 +67,7 @@ extension ConnectionMachine {
     }
 
     mutating func reconnectRequested(_ step: inout Step) {
+        isAskedFor = true
         switch state {
         case .idle, .closed, .failed, .waiting, .paused:
             connectRequested(&step)

@@ -1,25 +1,26 @@
 extension ConnectionMachine {
     /// Where the connection stands, with the data that is true just there.
     enum State: Sendable {
-        /// Not asked to connect yet. Becomes connecting (started, connect), paused, closed (disconnect), stopped.
+        /// Not asked to connect. Becomes connecting (started, connect, demand), paused, closed (disconnect), stopped.
         case idle
-        /// One dial is under way. Becomes open, waiting or failed (it failed), closed (disconnect, or no
-        /// retries wanted), connecting with another socket (reconnect), paused, stopped.
+        /// One dial is under way. Becomes open, waiting or failed (it failed), idle (it failed, and nobody needs
+        /// it), closed (disconnect, or no retries wanted), connecting with another socket (reconnect), paused,
+        /// stopped.
         case connecting(Attempt)
-        /// Messages flow. Becomes closing (a close frame either way), waiting, failed or closed (the socket
+        /// Messages flow. Becomes closing (a close frame either way), waiting, idle, failed or closed (the socket
         /// ended), connecting (reconnect).
         case open(Session)
         /// A close frame was sent and the socket is about to end. Becomes whatever its `next` says.
         case closing(Farewell)
-        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), paused, closed (disconnect),
-        /// stopped.
+        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), idle (in time, and nobody needs
+        /// it), paused, closed (disconnect), stopped.
         case waiting(Pause)
         /// Down for a while by the user's wish. Becomes connecting (resume, connect, reconnect), idle (resume), closed
         /// (disconnect), stopped.
         case paused(Afterwards)
         /// Down by the user's wish or a final close code. Becomes connecting (connect, reconnect), stopped.
         case closed
-        /// Gave up. Becomes connecting (connect, reconnect), closed (disconnect), stopped.
+        /// Gave up. Becomes connecting (connect, reconnect, a message), closed (disconnect), stopped.
         case failed
         /// The end: nothing happens any more.
         case stopped
@@ -41,6 +42,10 @@ extension ConnectionMachine {
         var heartbeatTimer: TimerID?
         /// Nil once the connection was ready for `resetAfter`.
         var stableTimer: TimerID?
+        /// Since when nobody needs a connection that is kept on demand; nil while someone does.
+        var idleSince: Instant?
+        /// Fires no later than it has been idle for too long.
+        var idleTimer: TimerID?
         var pongs = PongBacklog()
     }
 
@@ -60,6 +65,8 @@ extension ConnectionMachine {
             /// Dial at once: a user asked for it meanwhile.
             case dial
             case stayClosed
+            /// Nobody needs the connection, or did when this was decided.
+            case idle
             case pause
             case stop
         }
@@ -143,8 +150,11 @@ extension ConnectionMachine {
         }
     }
 
-    /// The outbox may flow.
+    /// The connection is up.
     package var isReady: Bool { standing == .open }
+
+    /// What is sent may be messages, too.
+    package var carriesMessages: Bool { !settings.receiveOnly }
 
     /// What the outbox is to do with new messages.
     package var uplink: Outbox.Uplink {

@@ -33,6 +33,10 @@ extension ConnectionMachine {
         case resumeRequested
         /// The process is about to end.
         case stopRequested
+        /// Someone wants a message sent, which may be taken or refused after this.
+        case messageOffered
+        /// Whether anything needs the connection now: a reader, or a message that is not sent yet.
+        case demandChanged(isWanted: Bool)
         /// The attempt has got this far; the deadline's failure names the phase.
         case dialReached(SocketID, DialPhase)
         /// The socket reported this. Its `written` means nothing here: see the next two.

@@ -13,6 +13,10 @@ package struct ConnectionMachine: Sendable {
     package internal(set) var attempt = 0
     /// An earlier socket of this connection was open.
     var hasOpened = false
+    /// Someone needs the connection.
+    package internal(set) var isWanted = false
+    /// A connection on demand was asked for by a user or a message, and has not been open since.
+    var isAskedFor = false
     /// Heartbeats written over all sockets.
     package internal(set) var heartbeatsSent = 0
     private var lastSocket: UInt64 = 0
@@ -32,6 +36,7 @@ package struct ConnectionMachine: Sendable {
         successor.heartbeatsSent = heartbeatsSent
         successor.lastSocket = lastSocket
         successor.lastTimer = lastTimer
+        successor.isWanted = isWanted
         return successor
     }
 
@@ -51,6 +56,8 @@ package struct ConnectionMachine: Sendable {
         case .pauseRequested: pauseRequested(&step)
         case .resumeRequested: resumeRequested(&step)
         case .stopRequested: stopRequested(&step)
+        case .messageOffered: messageOffered(&step)
+        case .demandChanged(let isWanted): demandChanged(isWanted, &step)
         case .dialReached(let socket, let phase): dialReached(socket, phase)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
@@ -93,11 +100,13 @@ package struct ConnectionMachine: Sendable {
             session.stableTimer = nil
             retries = 0
             state = .open(session)
+        case .open(let session) where session.idleTimer == timer:
+            idleTimerFired(session, &step)
         case .closing(let farewell) where farewell.deadline == timer:
             step.add(.drop(farewell.socket))
             ended(farewell, &step, random: &random)
         case .waiting(let pause) where pause.timer == timer:
-            dial(&step)
+            if isLeftAlone { state = .idle } else { dial(&step) }
         case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
             break  // A timer that was cancelled while its report was under way.
         }

@@ -4,11 +4,15 @@ package struct ConnectionSettings: Equatable, Sendable {
     package enum Start: String, CaseIterable, Sendable {
         /// As soon as the process is up.
         case always
+        /// When a message or a reader asks for it, for as long as any does.
+        case onDemand
         /// At the first connect request.
         case manual
     }
 
     package var connect = Start.always
+    /// How long a connection that is kept on demand stays up when nothing asks for it.
+    package var idleTimeout = Duration.seconds(60)
     /// For everything from the name lookup to the end of the handshake.
     package var connectTimeout = Duration.seconds(10)
     /// For the peer's answer to our close frame, or for its end of stream after its own.
@@ -18,6 +22,8 @@ package struct ConnectionSettings: Equatable, Sendable {
     package var outbox = OutboxSettings()
     /// No message is ever sent, only control frames.
     package var receiveOnly = false
+    /// What bounds the frames that are sent, pongs and close frames aside; nil: nothing does.
+    package var rate: RateSettings?
 
     package init() {}
 }

@@ -5,6 +5,8 @@ package struct FrameLedger: Sendable {
     package enum Content: Equatable, Sendable {
         case message(MessageID)
         case control(ConnectionMachine.ControlFrame)
+        /// A ping that is to prove what went before, which the machine knows nothing of.
+        case probe
     }
 
     private var unwritten = Queue<(frame: UInt64, content: Content)>()

@@ -4,7 +4,7 @@ package enum Closer: String, Equatable, Sendable {
     case user
     /// A close frame or a drop by the peer.
     case server
-    /// The bridge itself: lost heartbeat, bad frame, pause, shutdown.
+    /// The bridge itself: lost heartbeat, bad frame, pause, idling, shutdown.
     case bridge
 }
 

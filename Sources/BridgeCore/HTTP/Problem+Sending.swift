@@ -2,18 +2,19 @@ extension Problem {
     /// How long a client is told to wait before it tries again.
     private static let retryDelay = Duration.seconds(1)
 
-    /// Why an outbox did not take a message.
-    package init(_ error: OutboxError) {
+    /// Why an outbox did not take a message; `nextAttempt` is how long until its connection is dialled again.
+    package init(_ error: OutboxError, nextAttempt: Duration? = nil) {
+        let delay = max(Problem.retryDelay, nextAttempt ?? .zero)
         switch error {
         case .full:
             self = .outboxFull(
                 "the outbox is full until the upstream takes messages",
-                retryAfter: Problem.retryDelay
+                retryAfter: delay
             )
         case .tooLarge(let limit):
             self = .messageTooLarge(limit: limit)
         case .offline:
-            self = .upstreamUnavailable("the connection is not ready", retryAfter: Problem.retryDelay)
+            self = .upstreamUnavailable("the connection is not ready", retryAfter: delay)
         case .tooMany(let limit):
             self = Problem(
                 .messageTooLarge,

@@ -1,8 +1,8 @@
 /// What has become of a message that was accepted.
 package enum MessageState: Equatable, Sendable {
-    /// It waits, or is being written.
+    /// It waits, is being written, or has yet to be proven to have arrived.
     case queued
-    /// The kernel took it.
+    /// The kernel took it, or the peer proved to have it, as the outbox is set.
     case sent(at: WallTime)
     /// It waited for longer than it may.
     case expired

@@ -8,14 +8,14 @@ extension Outbox {
         package var bytes: Int
     }
 
-    /// All messages, in the order in which they go out: those in flight, then those that are queued.
+    /// All messages, in the order in which they go out: those that are out already, then those that are queued.
     package var content: [Content] {
-        (inFlight.elements + queued.elements).map { entry in
+        (unproven.elements + inFlight.elements + queued.elements).map { entry in
             Content(id: id(entry.number), kind: entry.message.kind, bytes: entry.size)
         }
     }
 
-    /// Takes a message out that is queued; what is in flight may have reached the upstream and stays.
+    /// Takes a message out that is queued; what went out may have reached the upstream and stays.
     ///
     /// Returns whether it was there.
     package mutating func drop(_ id: MessageID) -> Bool {

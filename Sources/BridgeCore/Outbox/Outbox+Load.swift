@@ -15,7 +15,7 @@ extension Outbox {
     }
 
     package func load(now: Instant) -> Load {
-        let oldest = inFlight.first ?? queued.first
+        let oldest = unproven.first ?? inFlight.first ?? queued.first
         return Load(
             messages: messages,
             bytes: bytes,

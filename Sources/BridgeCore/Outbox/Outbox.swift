@@ -3,7 +3,10 @@ package import WebSocketProtocol
 /// The messages that a connection is to send: in order, bounded, and kept over drops of the connection.
 ///
 /// A message is *queued* until `next` hands it out, then *in flight* until `written` says that the kernel took
-/// it, which makes it sent. What is in flight when the connection drops goes back in front, in its order.
+/// it, which makes it sent. With `confirm: pong` it is *unproven* from then on until `confirmed` says that the peer
+/// has it, which makes it sent. What is not sent when the connection drops goes back in front, in its order.
+///
+/// Messages are numbered in the order in which they came, and go out in that order.
 package struct Outbox: Sendable {
     /// What the connection does with messages at the moment.
     package enum Uplink: Equatable, Sendable {
@@ -25,7 +28,7 @@ package struct Outbox: Sendable {
         package var dropped: [MessageID] = []
     }
 
-    /// A message that was handed out to be written.
+    /// A message that was handed out to be written, or that was sent.
     package struct Departure: Equatable, Sendable {
         package var id: MessageID
         package var message: Message
@@ -35,13 +38,13 @@ package struct Outbox: Sendable {
         let number: UInt64
         let message: Message
         let queuedAt: Instant
-        /// Connections that the peer closed as "too big" (1009) while this was the next one to be written.
+        /// Connections that the peer closed as "too big" (1009) while this may have been the reason.
         var refusals = 0
 
         var size: Int { message.bytes.count }
     }
 
-    /// The first 1009 may be for a message that the kernel took before; the second can only be for this one.
+    /// The first 1009 may be for a message that was sent before; the second can only be for this one.
     private static let refusalLimit = 2
 
     /// New ones hold for what comes; what is over new bounds stays.
@@ -49,9 +52,12 @@ package struct Outbox: Sendable {
     private let epoch: String
     var queued = Queue<Entry>()
     private(set) var inFlight = Queue<Entry>()
+    /// Older than all in flight, as those are older than all that are queued.
+    private(set) var unproven = Queue<Entry>()
     private var lastNumber: UInt64 = 0
     var queuedBytes = 0
-    private var inFlightBytes = 0
+    /// Of what is in flight or unproven.
+    private var outBytes = 0
 
     /// Starts empty; `epoch` must differ from that of any earlier process and be safe in a URL.
     package init(_ settings: OutboxSettings, epoch: String) {
@@ -59,8 +65,10 @@ package struct Outbox: Sendable {
         self.epoch = epoch
     }
 
-    var messages: Int { queued.count + inFlight.count }
-    var bytes: Int { queuedBytes + inFlightBytes }
+    private var outCount: Int { inFlight.count + unproven.count }
+    var messages: Int { queued.count + outCount }
+    var bytes: Int { queuedBytes + outBytes }
+    package var isEmpty: Bool { queued.isEmpty && inFlight.isEmpty && unproven.isEmpty }
 
     /// Takes messages in behind all others, in order: all or none.
     ///
@@ -95,8 +103,8 @@ package struct Outbox: Sendable {
         guard count > 0 else { return [] }
         if fits(count, size, beside: messages, bytes: bytes) { return [] }
         guard settings.overflow == .dropOldest else { throw .full }
-        // Looked at first, so that nothing is dropped in vain: what is in flight cannot be.
-        guard fits(count, size, beside: inFlight.count, bytes: inFlightBytes) else { throw .full }
+        // Looked at first, so that nothing is dropped in vain: what may have reached the upstream cannot be.
+        guard fits(count, size, beside: outCount, bytes: outBytes) else { throw .full }
         var dropped: [MessageID] = []
         while !fits(count, size, beside: messages, bytes: bytes), let oldest = popQueued() {
             dropped.append(id(oldest.number))
@@ -108,51 +116,101 @@ package struct Outbox: Sendable {
         messages <= settings.maxMessages - count && bytes <= settings.maxBytes - size
     }
 
+    private mutating func popQueued() -> Entry? {
+        guard let entry = queued.popFirst() else { return nil }
+        queuedBytes -= entry.size
+        return entry
+    }
+
+    func id(_ number: UInt64) -> MessageID {
+        MessageID(epoch: epoch, number: number)
+    }
+}
+
+// MARK: - On the way
+
+extension Outbox {
+    /// `next` has one to hand out.
+    var hasNext: Bool { !queued.isEmpty && mayGo }
+
+    /// A message that may be too big for the peer goes alone, so that the next refusal is its own.
+    ///
+    /// Without proofs it need not: only the first one in flight can have been refused.
+    private var mayGo: Bool {
+        guard settings.confirm == .pong, let newest = inFlight.last ?? unproven.last else { return true }
+        return newest.refusals == 0 && queued.first?.refusals == 0
+    }
+
+    /// The number of the newest message that went out and is not sent yet.
+    package var newestOut: UInt64? { (inFlight.last ?? unproven.last)?.number }
+
+    /// So much went out without a proof that new messages may soon find no room for it.
+    var isMostlyOut: Bool {
+        outCount >= max(1, settings.maxMessages / 4) || outBytes >= max(1, settings.maxBytes / 4)
+    }
+
     /// Hands out the next message to write, which must go out before any that is handed out later.
     ///
     /// Those that have expired are to be taken out before, with `expire`.
     package mutating func next() -> Departure? {
-        guard let entry = popQueued() else { return nil }
+        guard mayGo, let entry = popQueued() else { return nil }
         inFlight.append(entry)
-        inFlightBytes += entry.size
+        outBytes += entry.size
         return Departure(id: id(entry.number), message: entry.message)
     }
 
-    /// What `written` takes next.
-    package var oldestInFlight: Message? { inFlight.first?.message }
-
-    /// The kernel took the message that was handed out first of those in flight: it is sent.
+    /// The kernel took the message that was handed out first of those in flight.
     ///
-    /// Returns its payload bytes; nil if another one, or none, is to be written next.
-    package mutating func written(_ id: MessageID) -> Int? {
+    /// Returns it if it is sent thereby; nil if that is still to be proven, or if another one, or none, is to be
+    /// written next.
+    package mutating func written(_ id: MessageID) -> Message? {
         guard let entry = inFlight.first, self.id(entry.number) == id else { return nil }
         inFlight.popFirst()
-        inFlightBytes -= entry.size
-        return entry.size
+        guard settings.confirm == .written else {
+            unproven.append(entry)
+            return nil
+        }
+        outBytes -= entry.size
+        return entry.message
     }
 
-    /// What is in flight goes back in front, in order.
+    /// The peer has all messages up to the one with this number: they are sent.
+    package mutating func confirmed(through number: UInt64) -> [Departure] {
+        var sent: [Departure] = []
+        // The peer's word may come before the kernel's.
+        while let entry = unproven.first ?? inFlight.first, entry.number <= number {
+            if unproven.isEmpty { inFlight.popFirst() } else { unproven.popFirst() }
+            outBytes -= entry.size
+            sent.append(Departure(id: id(entry.number), message: entry.message))
+        }
+        return sent
+    }
+
+    /// What went out and is not sent goes back in front, in order.
     ///
     /// `closeCode` is that of the peer's close frame. A message that the peer keeps refusing as too big (1009)
     /// is dropped instead; its id is returned.
     package mutating func connectionLost(closeCode: UInt16?) -> MessageID? {
+        // Of those in flight only the first can have reached the peer, at least in part.
+        let suspects = closeCode == 1009 ? unproven.count + min(inFlight.count, 1) : 0
         var refused: MessageID?
-        while var entry = inFlight.popLast() {
-            // Only the first one can have reached the peer: in front of it all is written, behind it nothing.
-            if inFlight.isEmpty, closeCode == 1009 {
-                entry.refusals += 1
-                if entry.refusals >= Outbox.refusalLimit {
-                    refused = id(entry.number)
-                    continue
-                }
+        while var entry = inFlight.popLast() ?? unproven.popLast() {
+            if outCount < suspects { entry.refusals += 1 }
+            if suspects == 1, outCount == 0, entry.refusals >= Outbox.refusalLimit {
+                refused = id(entry.number)
+                continue
             }
             queued.prepend(entry)
             queuedBytes += entry.size
         }
-        inFlightBytes = 0
+        outBytes = 0
         return refused
     }
+}
 
+// MARK: - Age
+
+extension Outbox {
     /// Takes out the messages that have waited for longer than `maxAge`, oldest first.
     package mutating func expire(now: Instant) -> [MessageID] {
         var expired: [MessageID] = []
@@ -166,15 +224,5 @@ package struct Outbox: Sendable {
     package var nextExpiry: Instant? {
         guard let age = settings.maxAge, let oldest = queued.first else { return nil }
         return oldest.queuedAt + age
-    }
-
-    private mutating func popQueued() -> Entry? {
-        guard let entry = queued.popFirst() else { return nil }
-        queuedBytes -= entry.size
-        return entry
-    }
-
-    func id(_ number: UInt64) -> MessageID {
-        MessageID(epoch: epoch, number: number)
     }
 }

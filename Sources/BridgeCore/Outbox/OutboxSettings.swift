@@ -14,14 +14,25 @@ package struct OutboxSettings: Equatable, Sendable {
         case dropOldest
     }
 
+    /// What makes a message sent.
+    package enum Confirm: String, CaseIterable, Sendable {
+        /// The kernel took it.
+        case written
+        /// A ping that went out after it was answered.
+        case pong
+    }
+
     package var whenOffline = WhenOffline.queue
-    /// Queued and in flight together.
+    /// All that are not sent yet.
     package var maxMessages = 1000
-    /// Payload bytes, queued and in flight together.
+    /// Their payload bytes.
     package var maxBytes = 16 * 1024 * 1024
     /// Messages that wait for longer expire; nil: never.
     package var maxAge: Duration?
     package var overflow = Overflow.reject
+    package var confirm = Confirm.written
+    /// A message for a connection that gave up starts it again.
+    package var wakes = false
 
     package init() {}
 }

@@ -13,6 +13,8 @@ package final class EventHub {
     var feeds = FeedTable()
     private var dirty: [Feed] = []
     let polls = PollRoom()
+    /// A stream or a waiting poll of these connections came or went; may be called from within any call.
+    package var onAudienceChange: (ConnectionSelection) -> Void = { _ in }
     var keepAliveTimer: LoopTimer?
     private var random = SystemRandomNumberGenerator()
     /// Where records are encoded before they are copied to a feed.
@@ -29,6 +31,7 @@ package final class EventHub {
         self.loop = loop
         self.settings = settings
         log = EventLog(epoch: Epoch(startedAt: loop.wallTime, random: &random))
+        polls.onChange = { [unowned self] in onAudienceChange($0) }
     }
 
     /// Makes room for a connection.
@@ -104,6 +107,11 @@ package final class EventHub {
         feeds.takers(of: connection).reduce(0) { $0 + $1.subscriberCount }
     }
 
+    /// Whether someone reads this connection: by a stream, or by a poll that waits.
+    package func hasAudience(_ connection: ConnectionIndex) -> Bool {
+        feeds.takers(of: connection).contains { !$0.isEmpty } || polls.isWaiting(for: connection)
+    }
+
     /// Whether a stream of this shape would not be one kind too many.
     package func hasRoom(for shape: StreamShape) -> Bool {
         feeds.hasRoom(for: shape, limit: settings.maxFilters)
@@ -138,6 +146,7 @@ package final class EventHub {
         proceed(subscriber)
         watchIdling(subscriber)
         scheduleKeepAlive()
+        onAudienceChange(feed.filter.connections)
     }
 
     private func feed(_ key: Feed.Key) -> Feed {
@@ -203,6 +212,7 @@ package final class EventHub {
         _ = feed.live.remove(subscriber)
         feed.others[ObjectIdentifier(subscriber)] = nil
         if feed.isEmpty { feeds.remove(feed) }
+        onAudienceChange(feed.filter.connections)
     }
 
     /// The hint that a stream starts and ends with, where its format has one.

@@ -11,12 +11,19 @@ final class PollRoom {
     private var groups: [StreamFilter: Group] = [:]
     private(set) var count = 0
     private(set) var hasNews = false
+    /// A poll of these connections came or went.
+    var onChange: (ConnectionSelection) -> Void = { _ in }
+
+    func isWaiting(for connection: ConnectionIndex) -> Bool {
+        groups.keys.contains { $0.connections.contains(connection) }
+    }
 
     func enter(_ waiting: WaitingPoll) {
         let group = groups[waiting.poll.filter] ?? Group()
         groups[waiting.poll.filter] = group
         group.polls[ObjectIdentifier(waiting)] = waiting
         count += 1
+        onChange(waiting.poll.filter.connections)
     }
 
     func leave(_ waiting: WaitingPoll) {
@@ -25,6 +32,7 @@ final class PollRoom {
         else { return }
         count -= 1
         if group.polls.isEmpty { groups[waiting.poll.filter] = nil }
+        onChange(waiting.poll.filter.connections)
     }
 
     /// A record was appended.

@@ -45,7 +45,10 @@ extension ManagedConnection {
         case .failed, .ended:
             self.line = nil
             tell(.socket(id, event))
-        case .opened, .message, .ping, .pong, .closeFrame, .violation:
+        case .pong(let payload):
+            confirm(by: payload)
+            tell(.socket(id, event))
+        case .opened, .message, .ping, .closeFrame, .violation:
             tell(.socket(id, event))
         }
     }
@@ -56,14 +59,9 @@ extension ManagedConnection {
         surroundings.flushes.schedule(self)
     }
 
-    func send(_ frame: ConnectionMachine.ControlFrame, _ payload: [UInt8]) {
+    func sendPong(_ payload: [UInt8]) {
         guard let line else { return }
-        line.hand(.control(frame)) { socket in
-            switch frame {
-            case .ping: socket.sendPing(payload)
-            case .pong: socket.sendPong(payload)
-            }
-        }
+        line.hand(.control(.pong)) { $0.sendPong(payload) }
         surroundings.flushes.schedule(self)
     }
 
@@ -82,7 +80,8 @@ extension ManagedConnection {
     func noteProgress() {
         guard let line else { return }
         let taken = line.handedBytes - line.socket.unwrittenBytes
-        if taken > line.takenBytes { tell(.writeProgressed(line.id)) }
+        // A ping that the rate holds back must not count as one that the peer does not take.
+        if taken > line.takenBytes || schedule.holdsPing { tell(.writeProgressed(line.id)) }
         line.takenBytes = taken
         let received = line.socket.receivedBytes
         if received > line.receivedBytes { tell(.readProgressed(line.id)) }

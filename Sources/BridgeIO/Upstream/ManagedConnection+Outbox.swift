@@ -12,18 +12,22 @@ extension ManagedConnection {
     /// With `mayWait` false they are refused while the connection is not ready. Returns their ids in order, whose
     /// numbers follow one another.
     package func send(_ messages: [Message], mayWait: Bool = true) throws(OutboxError) -> [MessageID] {
-        expire()
+        let now = surroundings.loop.now
+        expire(now)
+        // It may wake the connection even if it is refused: whoever comes again finds it ready then.
+        if !machine.isReady, !messages.isEmpty { tell(.messageOffered) }
         let receipt = try outbox.append(
             messages,
             uplink: uplink,
             mayWait: mayWait,
-            now: surroundings.loop.now
+            now: now
         )
         let time = surroundings.wallClock()
         for id in receipt.ids { journal.queued(id.number, at: time) }
         for id in receipt.dropped { lose(id, as: .dropped) }
-        if machine.isReady { fill() }
+        fill()
         watchAge()
+        noteDemand()
         return receipt.ids
     }
 
@@ -39,6 +43,7 @@ extension ManagedConnection {
     package func dropMessage(_ id: MessageID) -> Bool {
         guard outbox.drop(id) else { return false }
         lose(id, as: .dropped)
+        noteDemand()
         return true
     }
 
@@ -46,16 +51,43 @@ extension ManagedConnection {
     package func dropMessages() -> Int {
         let dropped = outbox.dropAll()
         for id in dropped { lose(id, as: .dropped) }
+        noteDemand()
         return dropped.count
     }
 
-    /// Hands messages to the socket while it holds less than `limit`.
+    /// Hands the socket what is to go next, messages while it holds less than `limit`.
     func fill(upTo limit: Int = unwrittenLimit) {
-        guard let line else { return }
-        expire()
-        while line.socket.unwrittenBytes < limit, let departure = outbox.next() {
-            line.hand(.message(departure.id)) { $0.send(departure.message) }
+        guard let line, machine.isReady else { return }
+        let now = surroundings.loop.now
+        expire(now)
+        while let frame = schedule.next(
+            from: &outbox,
+            isFull: line.socket.unwrittenBytes >= limit || !machine.carriesMessages,
+            now: now
+        ) {
+            hand(frame, to: line)
             surroundings.flushes.schedule(self)
+        }
+        watchRate(now)
+    }
+
+    private func hand(_ frame: SendSchedule.Frame, to line: Line) {
+        switch frame {
+        case .ping(let payload): line.hand(.control(.ping)) { $0.sendPing(payload) }
+        case .probe(let payload): line.hand(.probe) { $0.sendPing(payload) }
+        case .message(let departure): line.hand(.message(departure.id)) { $0.send(departure.message) }
+        }
+    }
+
+    /// Goes on sending when the rate allows it again.
+    private func watchRate(_ now: Instant) {
+        guard schedule.isRated, opening == nil, let due = schedule.opening(for: outbox, now: now) else {
+            return
+        }
+        opening = surroundings.loop.startTimer(after: due - now) { [weak self] in
+            guard let self else { return }
+            opening = nil
+            fill()
         }
     }
 
@@ -64,23 +96,46 @@ extension ManagedConnection {
         while let content = line.ledger.popWritten(through: frame) {
             switch content {
             case .message(let id):
-                let message = outbox.oldestInFlight
-                guard let bytes = outbox.written(id), let message else { continue }
-                tally.sent(bytes: bytes)
-                surroundings.sink.sent(message)
-                end(id, as: .sent(at: surroundings.wallClock()))
+                if let message = outbox.written(id) { sent(id, message) }
             case .control(let frame):
                 // What came before the ping was written is no answer to it.
                 if frame == .ping { noteProgress() }
                 tell(.frameWritten(line.id, frame))
+            case .probe:
+                break
             }
+            if schedule.isRated, content != .control(.pong) { schedule.written(now: surroundings.loop.now) }
         }
-        if machine.isReady { fill() }
+        fill()
+        noteDemand()
+    }
+
+    /// The peer answered a ping: what went before it has arrived.
+    func confirm(by payload: [UInt8]) {
+        guard let number = schedule.answered(payload) else { return }
+        for departure in outbox.confirmed(through: number) { sent(departure.id, departure.message) }
+        fill()
+        noteDemand()
+    }
+
+    private func sent(_ id: MessageID, _ message: Message) {
+        tally.sent(bytes: message.bytes.count)
+        surroundings.sink.sent(message)
+        end(id, as: .sent(at: surroundings.wallClock()))
     }
 
     func returnInFlight(closeCode: UInt16?) {
+        schedule.socketLost(now: surroundings.loop.now)
         if let refused = outbox.connectionLost(closeCode: closeCode) { lose(refused, as: .dropped) }
         watchAge()
+        noteDemand()
+    }
+
+    /// Tells the machine whether anything needs the connection.
+    func noteDemand() {
+        guard machine.followsDemand else { return }
+        let isWanted = isFollowed || !outbox.isEmpty
+        if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }
 
     private func lose(_ id: MessageID, as state: MessageState) {
@@ -94,8 +149,8 @@ extension ManagedConnection {
         onEnd(id, state)
     }
 
-    private func expire() {
-        for id in outbox.expire(now: surroundings.loop.now) { lose(id, as: .expired) }
+    private func expire(_ now: Instant) {
+        for id in outbox.expire(now: now) { lose(id, as: .expired) }
     }
 
     /// Sees to it that messages expire in time even if nothing else happens.
@@ -107,8 +162,9 @@ extension ManagedConnection {
         let timer = surroundings.loop.startTimer(after: wait) { [weak self] in
             guard let self else { return }
             expiry = nil
-            expire()
+            expire(surroundings.loop.now)
             watchAge()
+            noteDemand()
         }
         expiry = (due, timer)
     }

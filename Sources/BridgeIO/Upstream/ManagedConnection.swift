@@ -40,13 +40,20 @@ package final class ManagedConnection {
     private(set) var target: UpstreamTarget
     var machine: ConnectionMachine
     var outbox: Outbox
+    var schedule: SendSchedule
     var journal = MessageJournal()
     var tally: ConnectionTally
     var line: Line?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
     /// Wakes when the oldest message that waits has waited for too long.
     var expiry: (due: Instant, timer: LoopTimer)?
+    /// Wakes when the rate lets something go that waits.
+    var opening: LoopTimer?
     var isFlushScheduled = false
+    /// Someone reads what comes in, for connections that are kept on demand.
+    package var isFollowed = false {
+        didSet { noteDemand() }
+    }
     private var random = SystemRandomNumberGenerator()
     /// What has happened and the machine has not been told yet, oldest first.
     private var pending: [ConnectionMachine.Event] = []
@@ -67,6 +74,7 @@ package final class ManagedConnection {
         self.surroundings = surroundings
         machine = ConnectionMachine(settings)
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
+        schedule = SendSchedule(rate: settings.rate)
         tally = ConnectionTally(at: surroundings.wallClock())
     }
 
@@ -98,7 +106,7 @@ package final class ManagedConnection {
     package func stop(onFinished: @escaping () -> Void) {
         self.onFinished = onFinished
         successor = nil
-        if machine.isReady { fill(upTo: .max) }
+        fill(upTo: .max)
         tell(.stopRequested)
     }
 
@@ -146,15 +154,17 @@ package final class ManagedConnection {
         switch action {
         case .dial(let id): dial(id)
         case .sendClose(let code, let reason): sendClose(code: code, reason: reason)
-        case .sendPing(let payload): send(.ping, payload)
-        case .sendPong(let payload): send(.pong, payload)
+        case .sendPing(let payload):
+            schedule.pingFellDue(payload)
+            fill()
+        case .sendPong(let payload): sendPong(payload)
         case .drop(let id): drop(id)
         case .startTimer(let id, let delay): startTimer(id, after: delay)
         case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
         case .record(let event): record(event)
         case .deliver(let message): deliver(message)
         case .ready: fill()
-        case .notReady: break
+        case .notReady: schedule.notReady()
         case .returnInFlight(let code): returnInFlight(closeCode: code)
         case .finished: finish()
         }
@@ -181,12 +191,15 @@ package final class ManagedConnection {
 
     private func finish() {
         expiry = nil
+        opening = nil
         if let successor {
             self.successor = nil
             target = successor.target
             machine = machine.successor(successor.settings)
             outbox.settings = successor.settings.outbox
+            schedule.change(rate: successor.settings.rate)
             watchAge()
+            noteDemand()
             tell(.started)
             return
         }
@@ -211,4 +224,10 @@ package final class ManagedConnection {
 
     /// Messages flow.
     package var isReady: Bool { machine.isReady }
+
+    /// How long until the connection may be ready, as far as that is known.
+    package var nextAttemptIn: Duration? {
+        guard let next = machine.nextAttemptAt else { return nil }
+        return next - surroundings.loop.now
+    }
 }

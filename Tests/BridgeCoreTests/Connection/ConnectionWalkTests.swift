@@ -15,7 +15,9 @@ import WebSocketTestSupport
         init(seed: UInt64) {
             var dice = SeededGenerator(seed: seed)
             world = ConnectionWorld(seed: seed) { settings in
-                settings.connect = Bool.random(using: &dice) ? .always : .manual
+                settings.connect = ConnectionSettings.Start.allCases.randomElement(using: &dice) ?? .always
+                settings.idleTimeout = .seconds(Int.random(in: 0...20, using: &dice))
+                settings.outbox.wakes = Bool.random(using: &dice)
                 settings.heartbeat.interval = .seconds(Int.random(in: 0...30, using: &dice))
                 settings.heartbeat.missLimit = Int.random(in: 0...3, using: &dice)
                 settings.heartbeat.first = Bool.random(using: &dice) ? .interval : .random
@@ -51,7 +53,9 @@ import WebSocketTestSupport
 
         private var request: ConnectionMachine.Event {
             mutating get {
-                switch Int.random(in: 0..<8, using: &dice) {
+                switch Int.random(in: 0..<11, using: &dice) {
+                case 8, 9: .demandChanged(isWanted: Bool.random(using: &dice))
+                case 10: .messageOffered
                 case 0: .started
                 case 1, 2: .connectRequested
                 case 3: .disconnectRequested(code: 1000, reason: "")
@@ -166,6 +170,7 @@ import WebSocketTestSupport
         ) throws {
             let isRequest = [.connectRequested, .reconnectRequested, .resumeRequested].contains(event)
             if isRequest, [.closed, .failed, .paused].contains(before) { mayStartOver = true }
+            if event == .messageOffered, before == .failed { mayStartOver = true }
             for action in actions {
                 switch action {
                 case .ready: readySince = world.now

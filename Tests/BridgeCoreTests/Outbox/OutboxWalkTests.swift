@@ -16,12 +16,15 @@ import WebSocketTestSupport
         let settings: OutboxSettings
         var queued: [Entry] = []
         var inFlight: [Entry] = []
+        var unproven: [Entry] = []
         var last: UInt64 = 0
 
-        var bytes: Int { (queued + inFlight).reduce(0) { $0 + $1.size } }
+        var out: [Entry] { unproven + inFlight }
+        var all: [Entry] { out + queued }
+        var bytes: Int { all.reduce(0) { $0 + $1.size } }
 
         func fits(_ sizes: [Int], dropping count: Int) -> Bool {
-            let rest = inFlight + queued.dropFirst(count)
+            let rest = out + queued.dropFirst(count)
             let bytes = rest.reduce(sizes.reduce(0, +)) { $0 + $1.size }
             return rest.count + sizes.count <= settings.maxMessages && bytes <= settings.maxBytes
         }
@@ -52,19 +55,39 @@ import WebSocketTestSupport
         }
 
         mutating func next() -> UInt64? {
-            guard !queued.isEmpty else { return nil }
+            guard let first = queued.first else { return nil }
+            let isAlone = (out + [first]).contains { $0.refusals > 0 }
+            if settings.confirm == .pong, isAlone, !out.isEmpty { return nil }
             inFlight.append(queued.removeFirst())
-            return inFlight.last?.number
+            return first.number
+        }
+
+        /// The number of the message that is sent thereby.
+        mutating func write() -> UInt64? {
+            let entry = inFlight.removeFirst()
+            if settings.confirm == .written { return entry.number }
+            unproven.append(entry)
+            return nil
+        }
+
+        mutating func confirm(through number: UInt64) -> [UInt64] {
+            let sent = out.filter { $0.number <= number }.map(\.number)
+            unproven.removeAll { $0.number <= number }
+            inFlight.removeAll { $0.number <= number }
+            return sent
         }
 
         mutating func lose(_ code: UInt16) -> UInt64? {
+            var back = out
             var refused: UInt64?
-            if code == 1009, !inFlight.isEmpty {
-                inFlight[0].refusals += 1
-                if inFlight[0].refusals == 2 { refused = inFlight.removeFirst().number }
+            if code == 1009 {
+                let suspects = unproven.count + min(inFlight.count, 1)
+                for index in 0..<suspects { back[index].refusals += 1 }
+                if suspects == 1, back[0].refusals >= 2 { refused = back.removeFirst().number }
             }
-            queued = inFlight + queued
+            queued = back + queued
             inFlight = []
+            unproven = []
             return refused
         }
 
@@ -81,6 +104,7 @@ import WebSocketTestSupport
         settings.maxMessages = Int.random(in: 1...12, using: &dice)
         settings.maxBytes = Int.random(in: 0...40, using: &dice)
         settings.overflow = Bool.random(using: &dice) ? .reject : .dropOldest
+        settings.confirm = Bool.random(using: &dice) ? .written : .pong
         settings.maxAge = Bool.random(using: &dice) ? .seconds(Int.random(in: 1...30, using: &dice)) : nil
         return settings
     }
@@ -94,7 +118,7 @@ import WebSocketTestSupport
         var now = Instant(nanoseconds: 0)
         for _ in 0..<500 {
             now += .milliseconds(Int.random(in: 0...2000, using: &dice))
-            switch Int.random(in: 0..<14, using: &dice) {
+            switch Int.random(in: 0..<16, using: &dice) {
             case 0...4:
                 let count = Int.random(in: 0..<3, using: &dice) == 0 ? Int.random(in: 0...5, using: &dice) : 1
                 let sizes = (0..<count).map { _ in Int.random(in: 0...12, using: &dice) }
@@ -108,9 +132,8 @@ import WebSocketTestSupport
                 #expect(outbox.next()?.id.number == expected)
             case 8...9:
                 guard let first = model.inFlight.first else { continue }
-                let bytes = outbox.written(MessageID(epoch: "e", number: first.number))
-                #expect(bytes == first.size)
-                model.inFlight.removeFirst()
+                let sent = outbox.written(MessageID(epoch: "e", number: first.number))
+                #expect(sent?.bytes.count == model.write().map { _ in first.size })
             case 10:
                 let code: UInt16 = Bool.random(using: &dice) ? 1009 : 1006
                 #expect(outbox.connectionLost(closeCode: code)?.number == model.lose(code))
@@ -123,15 +146,21 @@ import WebSocketTestSupport
                 guard Int.random(in: 0..<5, using: &dice) == 0 else { continue }
                 let dropped = outbox.dropAll()
                 #expect(dropped.map(\.number) == model.dropAll())
+            case 13...14:
+                guard settings.confirm == .pong else { continue }
+                // Now and then of one that is in flight still, or gone already.
+                let number = (model.out.randomElement(using: &dice)?.number ?? 0)
+                #expect(outbox.confirmed(through: number).map(\.id.number) == model.confirm(through: number))
             default:
                 #expect(outbox.expire(now: now).map(\.number) == model.expire(now: now))
             }
             let load = outbox.load(now: now)
-            #expect(load.messages == model.queued.count + model.inFlight.count)
+            #expect(load.messages == model.all.count)
+            #expect(outbox.isEmpty == model.all.isEmpty)
             #expect(load.bytes == model.bytes)
-            let content = (model.inFlight + model.queued).map { [Int(clamping: $0.number), $0.size] }
+            let content = model.all.map { [Int(clamping: $0.number), $0.size] }
             #expect(outbox.content.map { [Int(clamping: $0.id.number), $0.bytes] } == content)
-            #expect(load.oldestAge == (model.inFlight + model.queued).first.map { now - $0.queuedAt })
+            #expect(load.oldestAge == model.all.first.map { now - $0.queuedAt })
         }
     }
 }

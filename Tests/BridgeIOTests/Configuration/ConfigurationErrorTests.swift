@@ -27,7 +27,8 @@ import Testing
               "..": { url: ws://a }
               x:
                 url: [ws://a]
-                connect: onDemand
+                connect: ondemand
+                rate: { messages: 0 }
                 network: auto
                 requireSubprotocol: true
                 subprotocols: [a, a b]
@@ -60,21 +61,22 @@ import Testing
                 "18: storage.direktory: unknown key; did you mean directory?",
                 "20: connections...: a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`",
                 "22: connections.x.url: anything but one URL is not available in this version",
-                "23: connections.x.connect: expected always or manual in this version, not `onDemand`",
-                "24: connections.x.network: \(refused); it can only be ignore",
-                "26: connections.x.subprotocols[1]: expected a subprotocol, without spaces and separators, not `a b`",
-                "27: connections.x.tls.ca: conf/nothere.pem cannot be read: no such file or directory",
-                "28: connections.x.headers.Bad Name: the name of a header field is not valid in HTTP",
-                "28: connections.x.headers.Host: expected the value of a header field, without control characters",
-                "28: connections.x.headers.Upgrade: "
+                "23: connections.x.connect: expected always, onDemand or manual, not `ondemand`",
+                "24: connections.x.rate.messages: expected a whole number from 1 to 100000, not `0`",
+                "25: connections.x.network: \(refused); it can only be ignore",
+                "27: connections.x.subprotocols[1]: expected a subprotocol, without spaces and separators, not `a b`",
+                "28: connections.x.tls.ca: conf/nothere.pem cannot be read: no such file or directory",
+                "29: connections.x.headers.Bad Name: the name of a header field is not valid in HTTP",
+                "29: connections.x.headers.Host: expected the value of a header field, without control characters",
+                "29: connections.x.headers.Upgrade: "
                     + "the header field Upgrade belongs to the handshake and cannot be set",
-                "29: connections.x.reconnect.stopOnCloseCodes[1]: "
+                "30: connections.x.reconnect.stopOnCloseCodes[1]: "
                     + "expected a close code from 1000 to 4999, or a range such as 4000-4099, not `4099-4000`",
-                "29: connections.x.reconnect.initialDelay: initialDelay (2m) is longer than maxDelay (1m)",
-                "30: connections.x.outbox: expected a mapping of keys to values, not a single value",
-                "31: connections.y: needs url",
-                "32: connections.z.compression: expected true or false, not null",
-                "32: connections.z: needs url",
+                "30: connections.x.reconnect.initialDelay: initialDelay (2m) is longer than maxDelay (1m)",
+                "31: connections.x.outbox: expected a mapping of keys to values, not a single value",
+                "32: connections.y: needs url",
+                "33: connections.z.compression: expected true or false, not null",
+                "33: connections.z: needs url",
             ]
         )
     }

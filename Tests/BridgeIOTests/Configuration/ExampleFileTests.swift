@@ -69,6 +69,8 @@ private enum Example {
     @Test func `has examples that are right`() throws {
         let configuration = try scene.configuration(Example.text(with: ["#+"]))
         #expect(configuration.http.tokens == [AccessToken(name: "ops", secret: Secret("s3cret"))])
+        let rate = configuration.connections["default"]?.settings.rate
+        #expect(rate == RateSettings(messages: 5, per: .seconds(1)))
     }
 
     @Test func `marks exactly what is not available`() {
@@ -77,8 +79,8 @@ private enum Example {
         #expect(refused.allSatisfy { $0.contains("is not available in this version") })
         #expect(
             keys == [
-                "http.tls", "memory.maxBytes", "connections.*.idleTimeout",
-                "connections.*.rate", "connections.*.onOpen", "connections.*.rules", "connections.*.request",
+                "http.tls", "memory.maxBytes", "connections.*.onOpen", "connections.*.rules",
+                "connections.*.request",
             ]
         )
     }

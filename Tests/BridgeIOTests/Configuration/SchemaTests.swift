@@ -50,7 +50,7 @@ private let cases = [
     KeyCase("history.maxMessages", "0"), KeyCase("history.maxBytes", "1GiB"), KeyCase("history.maxAge", "2h"),
     KeyCase("history.includeSent", "true"),
     KeyCase("connections.*.url", "\"ws://a:b@h/p?q\"", shows: "\"ws://***@h/p?***\""),
-    KeyCase("connections.*.connect", "manual"),
+    KeyCase("connections.*.connect", "onDemand"), KeyCase("connections.*.idleTimeout", "5m"),
     KeyCase("connections.*.headers", "{ Cookie: a }", shows: ""),
     KeyCase("connections.*.subprotocols", "[v2, v1]"),
     KeyCase("connections.*.requireSubprotocol", "true", beside: "subprotocols: [a], "),
@@ -72,10 +72,16 @@ private let cases = [
     KeyCase("connections.*.outbox.whenOffline", "reject"), KeyCase("connections.*.outbox.maxMessages", "1"),
     KeyCase("connections.*.outbox.maxBytes", "1"), KeyCase("connections.*.outbox.maxAge", "1m"),
     KeyCase("connections.*.outbox.overflow", "dropOldest"),
+    KeyCase("connections.*.outbox.confirm", "pong"), KeyCase("connections.*.outbox.wakes", "true"),
+    KeyCase("connections.*.receiveOnly", "true"),
+    KeyCase("connections.*.rate", "{ messages: 5, per: 1s }", shows: ""),
 ]
 
 @Suite struct `The schema` {
     private let scene = ConfigurationScene(files: ["conf/a.pem": "", "/b.pem": ""])
+
+    /// Keys whose values are given as a whole.
+    private let wholes: Set = ["http.tokens", "connections.*.rate"]
 
     /// The keys that hold values themselves, not further keys.
     private func leaves(available isAvailable: Bool) -> Set<String> {
@@ -83,7 +89,7 @@ private let cases = [
         return Set(
             keys.filter { key in
                 key.isAvailable == isAvailable
-                    && !keys.contains { $0.path.hasPrefix(key.path + ".") && key.path != "http.tokens" }
+                    && (wholes.contains(key.path) || !keys.contains { $0.path.hasPrefix(key.path + ".") })
             }.map(\.path)
         )
     }
@@ -102,6 +108,7 @@ private let cases = [
     @Test func `has a case here for every key that is available`() {
         let parts: Set = [
             "http.tokens.name", "http.tokens.token", "http.tokens.allow", "http.tokens.connections",
+            "connections.*.rate.messages", "connections.*.rate.per",
         ]
         #expect(leaves(available: true) == Set(cases.map(\.path)).union(parts))
     }
@@ -128,10 +135,8 @@ private let cases = [
     @Test func `takes values that ask for nothing where a key is not available`() throws {
         let connection = ConfigurationScene.connection(
             """
-            preset: null, parameters: {}, resumeUrl: ~, proxy: none, network: ignore, receiveOnly: false,
-            rate: , onOpen: [], rules: [], request: null,
-            heartbeat: { send: ping, expect: null, reply: null, alive: any },
-            outbox: { confirm: written, wakes: false }
+            preset: null, parameters: {}, resumeUrl: ~, proxy: none, network: ignore, rate: , onOpen: [], rules: [], request: null,
+            heartbeat: { send: ping, expect: null, reply: null, alive: any }
             """
         )
         let yaml = """

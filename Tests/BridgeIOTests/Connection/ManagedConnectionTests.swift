@@ -223,4 +223,40 @@ import WebSocketProtocol
         #expect(status.tally.opens == 1)
         #expect(!status.url.contains("secret"))
     }
+
+    @Test func `a connection that becomes one for receiving keeps what waits and sends none of it`() throws {
+        let scene = try ConnectionScene()
+        scene.upstream.answersPings = false
+        for text in ["a", "b"] { try scene.send(text) }
+        let url = try WebSocketURL("ws://127.0.0.1:\(scene.upstream.port)/")
+        var settings = ConnectionSettings()
+        settings.receiveOnly = true
+        settings.heartbeat.interval = .milliseconds(10)
+        settings.heartbeat.missLimit = 1000
+        let target = UpstreamTarget(terms: ClientHandshake.Terms(url: url), maximumMessageBytes: 1 << 20)
+        scene.connection.replace(target: target, settings: settings)
+        scene.run { scene.upstream.peers.first?.events.count ?? 0 >= 3 }
+        #expect(try scene.peer(0).texts == [])
+        #expect(scene.connection.waiting.count == 2)
+        #expect(throws: OutboxError.receiveOnly) { try scene.send("c") }
+    }
+
+    @Test func `a connection on demand is there for what waits in the outbox`() throws {
+        let scene = try ConnectionScene { settings in
+            settings.connect = .onDemand
+            settings.idleTimeout = .milliseconds(10)
+        }
+        scene.connection.start()
+        #expect(scene.log.records.isEmpty)
+        try scene.send("a")
+        let goodbye = FrameEvent.close(code: 1000, reason: "")
+        scene.run { scene.upstream.peers.first?.events.last == goodbye }
+        let peer = try scene.peer(0)
+        peer.close(1000)
+        peer.drop()
+        scene.run { scene.log.records.contains(.closed(code: 1000, reason: "", clean: true, by: .bridge)) }
+        #expect(peer.texts == ["a"])
+        scene.connection.isFollowed = true
+        scene.run { scene.upstream.peers.count == 2 && scene.connection.isReady }
+    }
 }

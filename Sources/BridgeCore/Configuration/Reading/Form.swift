@@ -131,17 +131,15 @@ extension Form<Int> {
 }
 
 extension Form where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// One of a few words, or one that a later version will know.
-    static func word(later: [String] = []) -> Form {
+    /// One of a few words.
+    static func word() -> Form {
         let words = Value.allCases.map(\.rawValue)
         let expectation = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
         return scalar(
             expectation,
             parse: { text throws(MalformedValue) in
                 guard let value = Value(rawValue: text) else {
-                    throw MalformedValue(
-                        later.contains(text) ? "\(expectation) in this version" : expectation
-                    )
+                    throw MalformedValue(expectation)
                 }
                 return value
             },

@@ -51,7 +51,35 @@ extension OutboxSettings {
         Field("maxBytes", \.maxBytes, .size(1...1 << 40)),
         Field("maxAge", \.maxAge, .optional(.duration(.milliseconds(1) ... .longestWritten))),
         Field("overflow", \.overflow, .word()),
-        .later("confirm", only: .word("written")),
-        .later("wakes", only: .word("false")),
+        Field("confirm", \.confirm, .word()),
+        Field("wakes", \.wakes, .flag),
     ]
+}
+
+extension RateSettings {
+    /// A rate while it is read.
+    struct Draft: Sendable {
+        var messages: Int?
+        var per: Duration?
+    }
+
+    /// The section `rate`.
+    ///
+    /// The bound on `messages` is one on the times that are remembered.
+    static let fields: [Field<Draft>] = [
+        Field("messages", \.messages, .required(.number(1...100_000))),
+        Field("per", \.per, .required(.duration(.milliseconds(1) ... .seconds(86_400)))),
+    ]
+
+    static let form: Form<RateSettings> = fields.form(
+        startingFrom: Draft(),
+        finish: { draft, node, reader in
+            guard let messages = draft.messages, let per = draft.per else {
+                reader.complain(node, "needs \(draft.messages == nil ? "messages" : "per")")
+                return nil
+            }
+            return RateSettings(messages: messages, per: per)
+        },
+        back: { Draft(messages: $0.messages, per: $0.per) }
+    )
 }

@@ -1,0 +1,103 @@
+/// Decides what an open connection sends next, and whether it may go yet: heartbeats before messages, probes for
+/// the proof of what was sent, and all of it within the rate.
+///
+/// One serves a connection over all its sockets. Pongs and close frames do not pass through it.
+package struct SendSchedule: Sendable {
+    package enum Frame: Equatable, Sendable {
+        /// The machine's ping.
+        case ping([UInt8])
+        /// A ping whose pong confirms messages.
+        case probe([UInt8])
+        case message(Outbox.Departure)
+    }
+
+    private var limit: RateLimit?
+    private var proof = PongProof()
+    /// Pings of the machine that are to go next; it never has many.
+    private var due = Queue<[UInt8]>()
+
+    /// Nil: as fast as the socket takes it.
+    package init(rate: RateSettings?) {
+        limit = rate.map(RateLimit.init)
+    }
+
+    /// Another rate, to which what was sent lately counts too.
+    package mutating func change(rate: RateSettings?) {
+        guard let rate else {
+            limit = nil
+            return
+        }
+        if limit == nil { limit = RateLimit(rate) } else { limit?.change(to: rate) }
+    }
+
+    /// A ping of the machine is to go next.
+    package mutating func pingFellDue(_ payload: [UInt8]) {
+        due.append(payload)
+    }
+
+    /// A ping of the machine waits for the rate, which is no fault of the peer.
+    package var holdsPing: Bool { !due.isEmpty }
+
+    /// Whether frames that the kernel took have to be told.
+    package var isRated: Bool { limit != nil }
+
+    /// Hands out what goes next, in order; nil when nothing may go now.
+    ///
+    /// With `isFull` it is pings of the machine alone: the socket has enough, or may carry no messages.
+    package mutating func next(from outbox: inout Outbox, isFull: Bool, now: Instant) -> Frame? {
+        let room = limit?.room(now: now) ?? .max
+        guard room > 0, let frame = frame(from: &outbox, isFull: isFull, isLast: room == 1) else {
+            return nil
+        }
+        limit?.letGo()
+        return frame
+    }
+
+    private mutating func frame(from outbox: inout Outbox, isFull: Bool, isLast: Bool) -> Frame? {
+        if let payload = due.popFirst() {
+            if outbox.settings.confirm == .pong { proof.sent(payload, behind: outbox.newestOut ?? 0) }
+            return .ping(payload)
+        }
+        guard !isFull else { return nil }
+        if let probe = probe(outbox, isLast: isLast) { return .probe(probe) }
+        return outbox.next().map(Frame.message)
+    }
+
+    /// One ping proves all that went before, so it goes where a batch ends: when nothing follows for now, when the
+    /// rate is used up, or when a good part of the outbox waits for it.
+    private mutating func probe(_ outbox: Outbox, isLast: Bool) -> [UInt8]? {
+        guard outbox.settings.confirm == .pong, let newest = outbox.newestOut,
+            isLast || !outbox.hasNext || outbox.isMostlyOut, proof.wantsProbe(for: newest)
+        else { return nil }
+        return proof.makeProbe(behind: newest)
+    }
+
+    /// When to ask `next` again, if it is the rate alone that something waits for.
+    package mutating func opening(for outbox: Outbox, now: Instant) -> Instant? {
+        guard let opening = limit?.opening, limit?.room(now: now) == 0 else { return nil }
+        let wantsProbe =
+            outbox.settings.confirm == .pong && outbox.newestOut.map(proof.wantsProbe) ?? false
+        return holdsPing || outbox.hasNext || wantsProbe ? opening : nil
+    }
+
+    /// The kernel took the oldest frame that was handed out.
+    package mutating func written(now: Instant) {
+        limit?.written(now: now)
+    }
+
+    /// The number up to which all messages have arrived, if this pong proves anything.
+    package mutating func answered(_ payload: [UInt8]) -> UInt64? {
+        proof.answered(payload)
+    }
+
+    /// The connection is about to close, or gone: the machine's pings have no use any more.
+    package mutating func notReady() {
+        due = Queue()
+    }
+
+    package mutating func socketLost(now: Instant) {
+        notReady()
+        proof.socketLost()
+        limit?.socketLost(now: now)
+    }
+}
