@@ -164,11 +164,12 @@ class Upstream:
         refuse: int | None = None,
         close_at_once: int | None = None,
         away: bool = False,
+        max_size: int | None = None,
     ):
         """Listen, unless `away`.
 
         `refuse` answers every handshake with this HTTP status; `close_at_once` accepts and then closes with
-        this code.
+        this code; a message of more than `max_size` bytes closes the connection with 1009.
         """
         self.refuse = refuse
         self.close_at_once = close_at_once
@@ -178,6 +179,7 @@ class Upstream:
         self._tls = tls
         self._compression = compression
         self._subprotocols: Any = subprotocols
+        self._max_size = max_size
         self._news = threading.Condition()
         self._server: Server | None = None
         # Holds the port as long as this lives, so that nobody else gets it while nobody listens there.
@@ -202,7 +204,7 @@ class Upstream:
                 subprotocols=self._subprotocols,
                 process_request=self._process_request,
                 create_connection=_RecordingConnection,
-                max_size=None,
+                max_size=self._max_size,
                 ping_interval=None,
                 close_timeout=2,
             )
