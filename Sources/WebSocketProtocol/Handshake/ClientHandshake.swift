@@ -183,7 +183,7 @@ extension ClientHandshake.Terms {
 
 extension HTTPHead {
     /// The status of a response: three digits after the version.
-    fileprivate var status: Int? {
+    package var status: Int? {
         let parts = startLine.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0].utf8.count == "HTTP/1.1".utf8.count, parts[1].utf8.count == 3,
             parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -193,7 +193,7 @@ extension HTTPHead {
     }
 
     /// The delay of `Retry-After` when it is a number; a date is ignored, since deciders know no time of day.
-    fileprivate var retryAfterSeconds: Int? {
+    package var retryAfterSeconds: Int? {
         guard let value = onlyValue(of: "Retry-After"), !value.isEmpty,
             value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }

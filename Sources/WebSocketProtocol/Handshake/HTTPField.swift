@@ -54,7 +54,7 @@ extension StringProtocol {
     }
 
     /// In lower case as far as it is ASCII.
-    var lowercasedASCII: String {
+    package var lowercasedASCII: String {
         String(decoding: utf8.map(\.lowercasedASCII), as: UTF8.self)
     }
 }

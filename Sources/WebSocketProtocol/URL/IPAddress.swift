@@ -49,6 +49,26 @@ package enum IPAddress {
         }
         return gaps == 0 ? count == 8 : gaps == 1 && count <= 7
     }
+
+    /// The 4 or 16 bytes of an address in network order, nil if `text` is none.
+    package static func bytes(of text: some StringProtocol) -> [UInt8]? {
+        if isIPv4(text) { return text.split(separator: ".").compactMap { UInt8($0) } }
+        guard isIPv6(text) else { return nil }
+        // At most one `::`, which stands for the zeros between what is before and after it.
+        var sides: [[UInt8]] = [[]]
+        for group in text.split(separator: ":", omittingEmptySubsequences: false) {
+            if group.isEmpty {
+                if sides.count == 1 { sides.append([]) }
+            } else if isIPv4(group) {
+                sides[sides.count - 1] += group.split(separator: ".").compactMap { UInt8($0) }
+            } else {
+                let value = UInt16(group, radix: 16) ?? 0
+                sides[sides.count - 1] += [UInt8(value >> 8), UInt8(truncatingIfNeeded: value)]
+            }
+        }
+        let zeros = [UInt8](repeating: 0, count: 16 - sides.reduce(0) { $0 + $1.count })
+        return sides[0] + zeros + (sides.count > 1 ? sides[1] : [])
+    }
 }
 
 extension UInt8 {

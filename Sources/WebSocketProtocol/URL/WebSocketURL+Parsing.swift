@@ -1,5 +1,5 @@
 extension WebSocketURL {
-    private static let unixScheme = "ws+unix:"
+    private static let unixSchemes = ["ws+unix", "wss+unix"]
     /// The longest path that a `sockaddr_un` holds, less its NUL.
     private static let maximumUnixPathBytes = 107
 
@@ -13,8 +13,9 @@ extension WebSocketURL {
         guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .fragment }
         let scheme = text.prefix { $0 != ":" }.lowercasedASCII
         let rest = text.utf8.dropFirst(scheme.utf8.count)
-        if "\(scheme):" == WebSocketURL.unixScheme {
-            try self.init(unix: String(decoding: rest.dropFirst(), as: UTF8.self))
+        if WebSocketURL.unixSchemes.contains(scheme) {
+            guard rest.first == UInt8(ascii: ":") else { throw .scheme }
+            try self.init(isSecure: scheme == "wss+unix", unix: rest.dropFirst())
             return
         }
         guard ["ws", "wss", "http", "https"].contains(scheme), rest.starts(with: "://".utf8) else {
@@ -27,26 +28,20 @@ extension WebSocketURL {
     }
 
     private init(isSecure: Bool, afterScheme rest: [UInt8]) throws(WebSocketURLError) {
-        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        let target = String(decoding: rest[authority.endIndex...], as: UTF8.self)
-        // The last one, as curl has it, since passwords are written with @ unescaped.
-        let at = authority.lastIndex(of: UInt8(ascii: "@"))
-        let hostAndPort = at.map { authority[($0 + 1)...] } ?? authority
-        let (host, port) = try WebSocketURL.split(hostAndPort)
+        let text = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let target = String(decoding: rest[text.endIndex...], as: UTF8.self)
+        let authority = try URLAuthority(text)
         self.init(
             isSecure: isSecure,
-            endpoint: .tcp(
-                host: try WebSocketURL.checkedHost(host),
-                port: try WebSocketURL.port(port) ?? (isSecure ? 443 : 80)
-            ),
-            credentials: try at.map { authority[..<$0] }.flatMap(WebSocketURL.credentials),
+            endpoint: .tcp(host: authority.host, port: authority.port ?? (isSecure ? 443 : 80)),
+            credentials: authority.credentials,
             target: target.hasPrefix("/") ? target : "/" + target
         )
     }
 
     /// `PATH:/path`, also `//PATH:/path` as some write it; the socket path ends at the first colon.
-    private init(unix text: String) throws(WebSocketURLError) {
-        let bytes = text.utf8.starts(with: "///".utf8) ? text.utf8.dropFirst(2) : text.utf8[...]
+    private init(isSecure: Bool, unix text: Substring.UTF8View) throws(WebSocketURLError) {
+        let bytes = WebSocketURL.withoutEmptyAuthority(text)
         let path = bytes.prefix { $0 != UInt8(ascii: ":") }
         guard (1...WebSocketURL.maximumUnixPathBytes).contains(path.count) else { throw .unixPath }
         let target = String(decoding: bytes[path.endIndex...].dropFirst(), as: UTF8.self)
@@ -55,100 +50,27 @@ extension WebSocketURL {
             throw .unixTarget
         }
         self.init(
-            isSecure: false,
+            isSecure: isSecure,
             endpoint: .unix(path: String(decoding: path, as: UTF8.self)),
             credentials: nil,
             target: target.isEmpty ? "/" : target
         )
     }
-}
 
-// MARK: - The parts of an authority
+    private static func withoutEmptyAuthority(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        text.starts(with: "///".utf8) ? text.dropFirst(2) : text
+    }
 
-extension WebSocketURL {
-    /// The host with the brackets of an address, and what stands after the colon that follows it.
-    private static func split(
-        _ text: ArraySlice<UInt8>
-    ) throws(WebSocketURLError) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?) {
-        var end = text.endIndex
-        if text.first == UInt8(ascii: "[") {
-            guard let bracket = text.firstIndex(of: UInt8(ascii: "]")) else { throw .ipv6 }
-            end = bracket + 1
-        } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-            end = colon
+    /// The text of a URL with the path of its unix socket, if it names one, replaced by what `resolve` makes of it.
+    package static func resolvingSocketPath(in text: String, _ resolve: (String) -> String) -> String {
+        let scheme = text.prefix { $0 != ":" }
+        guard unixSchemes.contains(scheme.lowercasedASCII), scheme.endIndex < text.endIndex else {
+            return text
         }
-        guard end < text.endIndex else { return (text, nil) }
-        guard text[end] == UInt8(ascii: ":") else { throw .ipv6 }
-        return (text[..<end], text[(end + 1)...])
-    }
-
-    /// Nil when there is none: an empty port is the scheme's own (RFC 3986 §3.2.3).
-    private static func port(_ digits: ArraySlice<UInt8>?) throws(WebSocketURLError) -> UInt16? {
-        guard let digits, !digits.isEmpty else { return nil }
-        guard digits.allSatisfy(\.isASCIIDigit), let port = UInt16(String(decoding: digits, as: UTF8.self)),
-            port > 0
-        else { throw .port }
-        return port
-    }
-
-    private static func checkedHost(_ host: ArraySlice<UInt8>) throws(WebSocketURLError) -> String {
-        guard !host.isEmpty else { throw .missingHost }
-        if host.first == UInt8(ascii: "[") {
-            let address = String(decoding: host.dropFirst().dropLast(), as: UTF8.self)
-            guard IPAddress.isIPv6(address) else { throw .ipv6 }
-            return address
-        }
-        let name = String(decoding: host, as: UTF8.self)
-        guard isHostName(host) || IPAddress.isIPv4(name) else { throw .host }
-        return name
-    }
-
-    /// Labels of letters, digits, hyphens and underscores, at most 63 bytes each and 253 together.
-    ///
-    /// A name that ends in a number would be taken for some old form of an IPv4 address, so it is none.
-    private static func isHostName(_ host: ArraySlice<UInt8>) -> Bool {
-        let name = host.last == UInt8(ascii: ".") ? host.dropLast() : host
-        guard name.count <= 253 else { return false }
-        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let areValid = labels.allSatisfy { label in
-            (1...63).contains(label.count)
-                && label.allSatisfy { byte in
-                    byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "-")
-                        || byte == UInt8(ascii: "_")
-                }
-        }
-        return areValid && labels.last?.allSatisfy(\.isASCIIDigit) == false
-    }
-
-    /// Nil for an empty userinfo; the user ends at the first colon, which is why it cannot hold one.
-    private static func credentials(_ userinfo: ArraySlice<UInt8>) throws(WebSocketURLError) -> Credentials? {
-        guard !userinfo.isEmpty else { return nil }
-        let user = userinfo.prefix { $0 != UInt8(ascii: ":") }
-        let credentials = Credentials(
-            user: try decoded(user),
-            password: try decoded(userinfo[user.endIndex...].dropFirst())
-        )
-        guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { throw .userinfo }
-        return credentials
-    }
-
-    /// Percent-decoded (RFC 3986 §2.1): UTF-8 without control characters, which Basic does not allow.
-    private static func decoded(_ text: ArraySlice<UInt8>) throws(WebSocketURLError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
-                throw .userinfo
-            }
-            bytes.append(high << 4 | low)
-        }
-        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            let decoded = String(validating: bytes, as: UTF8.self)
-        else { throw .userinfo }
-        return decoded
+        let bytes = withoutEmptyAuthority(text[text.index(after: scheme.endIndex)...].utf8)
+        let path = bytes.prefix { $0 != UInt8(ascii: ":") }
+        guard !path.isEmpty else { return text }
+        let rest = String(decoding: bytes[path.endIndex...], as: UTF8.self)
+        return "\(scheme):" + resolve(String(decoding: path, as: UTF8.self)) + rest
     }
 }

@@ -1,4 +1,4 @@
-/// Where to dial (RFC 6455 §3): `ws`, `wss`, `http` or `https`, or a unix socket.
+/// Where to dial (RFC 6455 §3): `ws`, `wss`, `http` or `https`, or a unix socket (`ws+unix`, `wss+unix`).
 ///
 /// Printing it shows `redacted`, so that neither a log nor an error can leak its secrets.
 package struct WebSocketURL: Hashable, Sendable {
@@ -48,7 +48,8 @@ package struct WebSocketURL: Hashable, Sendable {
     package var redacted: String {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         switch endpoint {
-        case .unix(let socket): return "ws+unix:\(socket):\(String(decoding: path, as: UTF8.self))"
+        case .unix(let socket):
+            return "\(isSecure ? "wss" : "ws")+unix:\(socket):\(String(decoding: path, as: UTF8.self))"
         case .tcp: return "\(isSecure ? "wss" : "ws")://\(hostField)\(String(decoding: path, as: UTF8.self))"
         }
     }

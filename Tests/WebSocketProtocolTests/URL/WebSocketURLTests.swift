@@ -129,6 +129,41 @@ import WebSocketProtocol
         #expect(url.redacted.hasPrefix("ws+unix:\(path):/"))
     }
 
+    @Test func `a unix socket may be spoken to over TLS`() throws {
+        let url = try WebSocketURL("WSS+UNIX:/run/x.sock:/a?b")
+        #expect(url.isSecure)
+        #expect(url.redacted == "wss+unix:/run/x.sock:/a")
+    }
+
+    @Test(arguments: [
+        ("ws+unix:x.sock:/p?q", "ws+unix:/base/x.sock:/p?q"), ("WS+UNIX:x.sock", "WS+UNIX:/base/x.sock"),
+        ("wss+unix:///run/x:/", "wss+unix:/base//run/x:/"), ("ws+unix:", "ws+unix:"), ("ws+unix", "ws+unix"),
+        ("ws://h/x", "ws://h/x"), ("", ""),
+    ])
+    func `the path of a unix socket can start at a folder`(text: String, resolved: String) {
+        #expect(WebSocketURL.resolvingSocketPath(in: text) { "/base/" + $0 } == resolved)
+    }
+
+    @Test(
+        arguments: [
+            ("1.2.3.255", [1, 2, 3, 255]), ("::", Array(repeating: 0, count: 16)),
+            ("::1", Array(repeating: 0, count: 15) + [1]), ("1::", [0, 1] + Array(repeating: 0, count: 14)),
+            ("2001:DB8::a:0", [0x20, 1, 0xD, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0]),
+            ("1:2:3:4:5:6:7:8", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8]),
+            ("::ffff:1.2.3.4", Array(repeating: 0, count: 10) + [255, 255, 1, 2, 3, 4]),
+            ("1:2:3:4:5:6:7::", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 0]),
+            ("::2:3:4:5:6:7:8", [0, 0, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8]),
+        ] as [(String, [UInt8])]
+    )
+    func `an address has its bytes`(text: String, bytes: [UInt8]) {
+        #expect(IPAddress.bytes(of: text) == bytes)
+    }
+
+    @Test(arguments: ["", "example.org", "1.2.3", ":::", "1:2"])
+    func `what is no address has no bytes`(text: String) {
+        #expect(IPAddress.bytes(of: text) == nil)
+    }
+
     @Test(arguments: [
         ("ws+unix:", WebSocketURLError.unixPath), ("ws+unix::/x", .unixPath), ("ws+unix:/s:x", .unixTarget),
         ("ws+unix:/s?token=t", .unixTarget),
