@@ -16,7 +16,7 @@ final class DemoClient {
     }
 
     private let loop: Loop
-    private let stream: TCPStream
+    private let stream: SocketStream
     private let settings: DemoUpstream.Settings
     private let onGone: (DemoClient) -> Void
     private var phase = Phase.handshaking
@@ -33,7 +33,7 @@ final class DemoClient {
     /// Serves what was accepted; `onGone` is called once, at the end, and lets go of the client.
     init(
         loop: Loop,
-        stream: TCPStream,
+        stream: SocketStream,
         settings: DemoUpstream.Settings,
         onGone: @escaping (DemoClient) -> Void
     ) {

@@ -52,7 +52,7 @@ package final class DemoUpstream {
     /// Where to connect to; every other path will do as well.
     package var url: String { "ws://127.0.0.1:\(port)/" }
 
-    private func admit(_ stream: TCPStream) {
+    private func admit(_ stream: SocketStream) {
         guard clients.count < settings.maximumClients else { return }
         let client = DemoClient(loop: loop, stream: stream, settings: settings) { [weak self] client in
             self?.clients[ObjectIdentifier(client)] = nil

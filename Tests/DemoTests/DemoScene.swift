@@ -108,10 +108,10 @@ import WebSocketProtocol
     private(set) var bytes: [UInt8] = []
     private(set) var hasEnded = false
     private(set) var isConnected = false
-    private var stream: TCPStream?
+    private var stream: SocketStream?
 
     init(loop: Loop, address: SocketAddress) throws {
-        let stream = TCPStream(loop: loop)
+        let stream = SocketStream(loop: loop)
         self.stream = stream
         stream.onReceive = { [weak self] in self?.received($0) }
         stream.onEnd = { [weak self] _ in self?.hasEnded = true }

@@ -8,9 +8,10 @@ extension ConnectionMachine {
         step.add(.dial(socket))
     }
 
-    mutating func dialReached(_ socket: SocketID, _ phase: DialPhase) {
+    mutating func dialReached(_ socket: SocketID, _ phase: DialPhase, _ account: String?) {
         guard case .connecting(var attempt) = state, attempt.socket == socket else { return }
         attempt.phase = phase
+        attempt.account = account
         state = .connecting(attempt)
     }
 
@@ -43,7 +44,11 @@ extension ConnectionMachine {
     ) {
         step.add(.drop(attempt.socket))
         let limit = settings.connectTimeout.milliseconds
-        let failure = DialFailure(phase: attempt.phase, error: "not connected within \(limit) ms")
+        let account = attempt.account.map { "; \($0)" } ?? ""
+        let failure = DialFailure(
+            phase: attempt.phase,
+            error: "not connected within \(limit) ms\(account)"
+        )
         attemptFailed(failure, &step, random: &random)
     }
 

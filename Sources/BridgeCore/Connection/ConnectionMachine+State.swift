@@ -31,6 +31,8 @@ extension ConnectionMachine {
         /// One for all phases.
         let deadline: TimerID
         var phase = DialPhase.dns
+        /// What became of the addresses that were dialled.
+        var account: String?
     }
 
     struct Session: Sendable {

@@ -37,8 +37,8 @@ extension ConnectionMachine {
         case messageOffered
         /// Whether anything needs the connection now: a reader, or a message that is not sent yet.
         case demandChanged(isWanted: Bool)
-        /// The attempt has got this far; the deadline's failure names the phase.
-        case dialReached(SocketID, DialPhase)
+        /// The attempt has got this far; the deadline's failure names the phase, and tells what became of the addresses.
+        case dialReached(SocketID, DialPhase, account: String? = nil)
         /// The socket reported this. Its `written` means nothing here: see the next two.
         case socket(SocketID, SocketEvent)
         /// The kernel took a ping or pong of ours; in the order in which they were sent.

@@ -58,7 +58,7 @@ package struct ConnectionMachine: Sendable {
         case .stopRequested: stopRequested(&step)
         case .messageOffered: messageOffered(&step)
         case .demandChanged(let isWanted): demandChanged(isWanted, &step)
-        case .dialReached(let socket, let phase): dialReached(socket, phase)
+        case .dialReached(let socket, let phase, let account): dialReached(socket, phase, account)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
         case .writeProgressed(let socket): writeProgressed(on: socket)

@@ -12,6 +12,9 @@ internal import Glibc
     let readBuffer: UnsafeBufferPointer<UInt8>
 
     package init() {
+        // Before the pool starts. libuv lets slow questions, such as those to a name server that does not answer, have
+        // half of the threads: with its four, two such names would keep all others waiting.
+        unsafe setenv("UV_THREADPOOL_SIZE", "16", 0)
         unsafe pointer = .allocate(capacity: 1)
         let count = Int(Loop.readBufferBytes)
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)

@@ -10,6 +10,8 @@ internal import Glibc
     }
 
     private var completion: ((Answer) -> Void)?
+    /// What libuv works on, until it answers.
+    private var request: UnsafeMutablePointer<uv_getaddrinfo_t>?
 
     fileprivate init(loop: Loop, host: String, port: UInt16, completion: @escaping (Answer) -> Void) {
         self.completion = completion
@@ -25,7 +27,15 @@ internal import Glibc
             unsafe Unmanaged.passUnretained(box).release()
             unsafe request.deallocate()
             failAtOnce(loop: loop, text: errorText(status))
+        } else {
+            unsafe self.request = unsafe request
         }
+    }
+
+    /// A question that still waits for a thread is not asked any more; one that is being asked goes on in vain.
+    isolated deinit {
+        guard let request = unsafe request else { return }
+        unsafe uv_cancel(UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self))
     }
 
     private var immediate: LoopTimer?
@@ -36,6 +46,7 @@ internal import Glibc
     }
 
     fileprivate func finish(_ answer: Answer) {
+        unsafe request = nil
         let completion = completion
         self.completion = nil
         completion?(answer)
@@ -60,9 +71,12 @@ private nonisolated func nameFound(
     let box = unsafe Unmanaged<WeakLookup>.fromOpaque(data).takeRetainedValue()
     unsafe request.deallocate()
     var addresses: [SocketAddress] = []
+    // A hosts file can name one twice.
+    var known: Set<String> = []
     var entry = unsafe list
     while let current = unsafe entry {
-        if let address = unsafe SocketAddress(copying: current.pointee.ai_addr) { addresses.append(address) }
+        let address = unsafe SocketAddress(copying: current.pointee.ai_addr)
+        if let address, known.insert(address.description).inserted { addresses.append(address) }
         unsafe entry = current.pointee.ai_next
     }
     unsafe uv_freeaddrinfo(list)

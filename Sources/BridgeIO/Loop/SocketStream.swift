@@ -1,11 +1,11 @@
 internal import CUV
 internal import Glibc
 
-/// A TCP connection on the loop; letting go of it closes the socket, and nothing is reported afterwards.
+/// A connection over TCP or a unix socket, on the loop; letting go of it closes the socket, and nothing is reported afterwards.
 ///
 /// Set the closures before `connect` or `startReading`. None of them is called from within a call into the
 /// stream, so a caller need not expect to be reentered.
-@safe package final class TCPStream {
+@safe package final class SocketStream {
     /// What came in, lent for the duration of the call.
     package var onReceive: (Span<UInt8>) -> Void = { _ in }
     /// The peer sent its last byte (nil), or the connection broke; nothing comes after it.
@@ -15,19 +15,41 @@ internal import Glibc
     /// The kernel took all that `write` left over.
     package var onDrain: () -> Void = {}
 
-    private let handle: Handle<uv_tcp_t>
+    /// What the connection runs over.
+    package enum Kind: Sendable {
+        case tcp
+        case unix
+    }
+
+    // A union of libuv's handles: which one it is, `kind` said at the start.
+    private let handle: Handle<uv_any_handle>
     private let loop: Loop
     private var isReading = false
     private var hasEnded = false
 
-    package init(loop: Loop) {
+    package init(loop: Loop, kind: Kind = .tcp) {
         self.loop = loop
-        unsafe handle = Handle { stream in unsafe uv_tcp_init(loop.pointer, stream) }
+        unsafe handle = Handle { memory in
+            let raw = UnsafeMutableRawPointer(memory)
+            return switch kind {
+            case .tcp: unsafe uv_tcp_init(loop.pointer, raw.assumingMemoryBound(to: uv_tcp_t.self))
+            case .unix: unsafe uv_pipe_init(loop.pointer, raw.assumingMemoryBound(to: uv_pipe_t.self), 0)
+            }
+        }
         unsafe handle.attach(self)
     }
 
     var stream: UnsafeMutablePointer<uv_stream_t> {
         unsafe UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    /// For calls that are made of TCP alone.
+    private var tcp: UnsafeMutablePointer<uv_tcp_t> {
+        unsafe UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: uv_tcp_t.self)
+    }
+
+    private var pipe: UnsafeMutablePointer<uv_pipe_t> {
+        unsafe UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: uv_pipe_t.self)
     }
 
     // MARK: Connecting
@@ -39,7 +61,7 @@ internal import Glibc
         let box = unsafe Unmanaged.passRetained(Completion(completion)).toOpaque()
         unsafe request.pointee.data = box
         let status = unsafe address.withSocketAddress { pointer, _ in
-            unsafe uv_tcp_connect(request, handle.pointer, pointer, connected)
+            unsafe uv_tcp_connect(request, tcp, pointer, connected)
         }
         guard status != 0 else { return }
         unsafe Unmanaged<Completion>.fromOpaque(box).release()
@@ -47,12 +69,25 @@ internal import Glibc
         refusal = loop.startTimer(after: .zero) { completion(errorText(status)) }
     }
 
+    /// Dials the unix socket at `path`, of at most 107 bytes; `completion` as above.
+    package func connect(toSocketAt path: String, _ completion: @escaping (String?) -> Void) {
+        let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+        // Balanced in the callback, which libuv always calls, here even when it refuses at once.
+        unsafe request.pointee.data = Unmanaged.passRetained(Completion(completion)).toOpaque()
+        unsafe uv_pipe_connect(request, pipe, path, connected)
+    }
+
     /// Reports a connect that was refused at once on a later turn.
     private var refusal: LoopTimer?
 
     /// Sends small writes at once instead of waiting for an acknowledgement (TCP_NODELAY).
     package func disableDelay() {
-        unsafe uv_tcp_nodelay(handle.pointer, 1)
+        unsafe uv_tcp_nodelay(tcp, 1)
+    }
+
+    /// Lets the kernel probe a peer that said nothing for so long (SO_KEEPALIVE, TCP_KEEPIDLE).
+    package func probePeer(after seconds: CUnsignedInt) {
+        unsafe uv_tcp_keepalive(tcp, 1, seconds)
     }
 
     /// Leaves what the kernel would only queue for later, beyond so many bytes, to `write` (TCP_NOTSENT_LOWAT).
@@ -202,13 +237,13 @@ private nonisolated func readReported(
     count: Int,
     buffer: UnsafePointer<uv_buf_t>?
 ) {
-    guard let stream = unsafe owner(of: stream?.pointee.data, as: TCPStream.self) else { return }
+    guard let stream = unsafe owner(of: stream?.pointee.data, as: SocketStream.self) else { return }
     MainActor.assumeIsolated { stream.received(count) }
 }
 
 private nonisolated func wrote(_ request: UnsafeMutablePointer<uv_write_t>?, status: CInt) {
     guard let request = unsafe request, let data = unsafe request.pointee.data else { return }
-    let stream = unsafe owner(of: request.pointee.handle?.pointee.data, as: TCPStream.self)
+    let stream = unsafe owner(of: request.pointee.handle?.pointee.data, as: SocketStream.self)
     unsafe Unmanaged<WriteRequest>.fromOpaque(data).release()
     MainActor.assumeIsolated { stream?.drained(status) }
 }

@@ -4,7 +4,7 @@ internal import CUV
 @safe package final class TCPListener {
     private let handle: Handle<uv_tcp_t>
     private let loop: Loop
-    private let onConnection: (TCPStream) -> Void
+    private let onConnection: (SocketStream) -> Void
 
     /// Binds `address` (port 0: any free one) and calls `onConnection` with each accepted connection.
     ///
@@ -12,7 +12,7 @@ internal import CUV
     package init(
         loop: Loop,
         address: SocketAddress,
-        onConnection: @escaping (TCPStream) -> Void
+        onConnection: @escaping (SocketStream) -> Void
     ) throws(ListenFailure) {
         self.loop = loop
         self.onConnection = onConnection
@@ -45,7 +45,7 @@ internal import CUV
 
     fileprivate func accept(_ status: CInt) {
         guard status == 0 else { return }
-        let connection = TCPStream(loop: loop)
+        let connection = SocketStream(loop: loop)
         guard unsafe uv_accept(stream, connection.stream) == 0 else { return }
         onConnection(connection)
     }

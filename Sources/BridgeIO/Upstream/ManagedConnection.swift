@@ -142,7 +142,11 @@ package final class ManagedConnection {
 
     private func handle(_ event: ConnectionMachine.Event) {
         if machine.standing == .connecting, let line {
-            let reached = ConnectionMachine.Event.dialReached(line.id, line.socket.dialPhase)
+            let reached = ConnectionMachine.Event.dialReached(
+                line.id,
+                line.socket.dialPhase,
+                account: line.socket.dialAccount
+            )
             _ = machine.handle(reached, now: surroundings.loop.now, random: &random)
         }
         let actions = machine.handle(event, now: surroundings.loop.now, random: &random)

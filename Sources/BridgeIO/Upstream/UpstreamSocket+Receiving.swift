@@ -19,13 +19,13 @@ extension UpstreamSocket {
     /// Leaves what comes to the kernel, so that the peer slows down; what was read already is still reported.
     package func pauseReading() {
         reading.isPaused = true
-        transport?.pause()
+        transport?.stopReading()
     }
 
     /// Reads again after `pauseReading`.
     package func resumeReading() {
         reading.isPaused = false
-        if !reading.hasBacklog { transport?.resume() }
+        if !reading.hasBacklog { transport?.startReading() }
     }
 
     /// Bytes that came in so far, whether they are a whole frame or not.
@@ -79,7 +79,7 @@ extension UpstreamSocket {
     /// Stops reading until the next turn, and keeps what is not handled yet.
     private func yield(_ bytes: Span<UInt8>, from offset: Int) {
         keep(bytes, from: offset)
-        transport?.pause()
+        transport?.stopReading()
         let turn = reading.nextTurn ?? NextTurn(loop: loop) { [unowned self] in goOn() }
         reading.nextTurn = turn
         turn.schedule()
@@ -101,7 +101,7 @@ extension UpstreamSocket {
         readFrames(in: backlog.span, from: &offset)
         if reading.budget.isSpent { return yield(backlog.span, from: offset) }
         if let end = reading.end { return transportEnded(end) }
-        if !reading.isPaused { transport?.resume() }
+        if !reading.isPaused { transport?.startReading() }
     }
 }
 

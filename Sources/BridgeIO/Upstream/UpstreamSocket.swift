@@ -10,8 +10,8 @@ package final class UpstreamSocket {
     enum State {
         /// Becomes dialling.
         case idle
-        /// Resolving or connecting; becomes securing or over.
-        case dialling(AddressDial)
+        /// Resolving, connecting, asking a proxy; becomes securing or over.
+        case dialling(UpstreamDial)
         /// Shaking hands over TLS; becomes handshaking or over.
         case securing(UpstreamTransport)
         /// The request is out; becomes open or over.
@@ -53,6 +53,12 @@ package final class UpstreamSocket {
         }
     }
 
+    /// What became of the addresses so far, while they are dialled.
+    package var dialAccount: String? {
+        guard case .dialling(let dial) = state else { return nil }
+        return dial.account
+    }
+
     /// Ends the connection at once; no event follows.
     package func drop() {
         transport?.close()
@@ -77,36 +83,37 @@ extension UpstreamSocket {
         guard case .idle = state else { return }
         // Unowned, here and below, since one weak reference makes every retain on the message path slower: a
         // dial that was let go of calls nothing.
-        let dial = AddressDial(loop: loop, endpoint: target.terms.url.endpoint) { [unowned self] in
+        let dial = UpstreamDial(loop: loop, url: target.terms.url, rule: target.proxy) { [unowned self] in
             dialled($0)
         }
         state = .dialling(dial)
+        dial.start()
     }
 
-    private func dialled(_ outcome: AddressDial.Outcome) {
+    private func dialled(_ outcome: UpstreamDial.Outcome) {
         switch outcome {
         case .failure(let failure):
             fail(failure)
-        case .success(let stream):
-            begin(stream)
+        case .success(let arrival):
+            begin(arrival)
         }
     }
 
-    private func begin(_ stream: TCPStream) {
+    private func begin(_ arrival: UpstreamDial.Arrival) {
         let tls: TLSSession?
         do throws(TLSFailure) {
             tls = try target.tlsSession()
         } catch {
             return fail(DialFailure(phase: .tls, error: error.error))
         }
-        let transport = UpstreamTransport(stream, tls: tls)
+        let transport = UpstreamTransport(arrival.channel, tls: tls)
         state = .securing(transport)
         // A transport that was closed, as `drop` and `deinit` do, calls nothing.
         transport.onReady = { [unowned self] in shakeHands() }
         transport.onReceive = { [unowned self] in received($0) }
         transport.onDrain = { [unowned self] in drained() }
         transport.onEnd = { [unowned self] in transportEnded($0) }
-        transport.start()
+        transport.start(early: arrival.early)
     }
 
     private func shakeHands() {

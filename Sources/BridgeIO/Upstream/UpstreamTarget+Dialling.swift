@@ -4,9 +4,9 @@ internal import WebSocketProtocol
 extension UpstreamTarget {
     /// A new TLS session; nil when the URL asks for none.
     @MainActor func tlsSession() throws(TLSFailure) -> TLSSession? {
-        guard terms.url.isSecure, case .tcp(let host, _) = terms.url.endpoint else { return nil }
+        guard terms.url.isSecure else { return nil }
         let context = try TLSContext.shared(for: tls)
-        return try TLSSession(context: context, host: tls.serverName ?? host)
+        return try TLSSession(context: context, host: tls.serverName ?? terms.url.tlsHost)
     }
 
     /// A new opening handshake with a key of its own.
@@ -20,5 +20,15 @@ extension UpstreamTarget {
             accept: Digests.accept(for: key),
             authorization: authorization
         )
+    }
+}
+
+extension WebSocketURL {
+    /// Whom the certificate must name; who listens on a unix socket is this machine.
+    fileprivate nonisolated var tlsHost: String {
+        switch endpoint {
+        case .tcp(let host, _): host
+        case .unix: "localhost"
+        }
     }
 }

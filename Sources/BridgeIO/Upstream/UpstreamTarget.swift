@@ -9,10 +9,17 @@ package nonisolated struct UpstreamTarget: Sendable {
     package var maximumMessageBytes: Int
     /// Used when the URL is `wss`.
     package var tls: TLSSettings
+    package var proxy: ProxyRule
 
-    package init(terms: ClientHandshake.Terms, maximumMessageBytes: Int, tls: TLSSettings = TLSSettings()) {
+    package init(
+        terms: ClientHandshake.Terms,
+        maximumMessageBytes: Int,
+        tls: TLSSettings = TLSSettings(),
+        proxy: ProxyRule = .none
+    ) {
         self.terms = terms
         self.maximumMessageBytes = maximumMessageBytes
         self.tls = tls
+        self.proxy = proxy
     }
 }

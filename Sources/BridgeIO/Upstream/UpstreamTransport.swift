@@ -1,7 +1,7 @@
-/// The byte stream to an upstream: TCP, with TLS on it if there is a session.
+/// The bytes to and from an upstream, or a proxy: those of a channel, with TLS on it if there is a session.
 ///
 /// Set the closures before `start`. `onEnd` is the last one called; after `close` none is.
-final class UpstreamTransport {
+final class UpstreamTransport: ByteChannel {
     /// Bytes may be written: at once without TLS, else after its handshake.
     var onReady: () -> Void = {}
     /// What came in, lent for the duration of the call.
@@ -14,53 +14,56 @@ final class UpstreamTransport {
     /// Bytes that the network brought, those of TLS included.
     private(set) var receivedBytes: UInt64 = 0
 
-    private let stream: TCPStream
+    private let channel: any ByteChannel
     private let tls: TLSSession?
     private var isSecured: Bool
     private var isOver = false
 
-    init(_ stream: TCPStream, tls: TLSSession?) {
-        self.stream = stream
+    init(_ channel: any ByteChannel, tls: TLSSession?) {
+        self.channel = channel
         self.tls = tls
         isSecured = tls == nil
     }
 
-    /// Begins to read, and to shake hands over TLS.
-    func start() {
-        // Unowned: the stream is ours alone and calls nothing once it is let go of.
-        stream.onReceive = { [unowned self] in received($0) }
-        stream.onEnd = { [unowned self] in streamEnded($0) }
-        stream.onDrain = { [unowned self] in drained() }
-        stream.startReading()
+    /// Begins to read, and to shake hands over TLS; `early` is what the channel brought before.
+    func start(early: [UInt8] = []) {
+        // Unowned: the channel is ours alone and calls nothing once it is let go of.
+        channel.onReceive = { [unowned self] in received($0) }
+        channel.onEnd = { [unowned self] in streamEnded($0) }
+        channel.onDrain = { [unowned self] in drained() }
+        channel.startReading()
         if tls == nil { onReady() } else { secure() }
+        if !early.isEmpty { received(early.span) }
     }
 
-    func pause() { stream.stopReading() }
+    func stopReading() { channel.stopReading() }
 
-    func resume() { stream.startReading() }
+    func startReading() { channel.startReading() }
 
     /// Bytes that `write` took and the network did not take yet.
-    var unwrittenBytes: Int { stream.unwrittenBytes }
+    var unwrittenBytes: Int { channel.unwrittenBytes }
 
     /// Writes all of `bytes` at once; false means that some wait for `onDrain`.
     func write(_ bytes: [UInt8]) -> Bool {
-        guard let tls else { return stream.write(bytes) }
+        guard let tls else { return channel.write(bytes) }
         do throws(TLSFailure) {
             try tls.write(bytes)
         } catch {
             // The session is broken: what broke it shows when it is read next.
             return false
         }
-        return stream.write(tls.takeOutput())
+        return channel.write(tls.takeOutput())
     }
 
     /// Says goodbye over TLS and reports nothing more; the connection closes when this object goes.
     func close() {
         guard !isOver else { return }
         isOver = true
-        guard let tls, isSecured else { return }
-        tls.close()
-        writeTLSOutput()
+        if let tls, isSecured {
+            tls.close()
+            writeTLSOutput()
+        }
+        channel.close()
     }
 
     // MARK: Reading
@@ -101,7 +104,7 @@ final class UpstreamTransport {
 
     private func writeTLSOutput() {
         guard let output = tls?.takeOutput(), !output.isEmpty else { return }
-        _ = stream.write(output)
+        _ = channel.write(output)
     }
 
     private func drained() {

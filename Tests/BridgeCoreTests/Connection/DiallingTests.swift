@@ -54,6 +54,15 @@ import Testing
         #expect(actions == expected)
     }
 
+    @Test func `an attempt that runs out of time tells what became of the addresses`() throws {
+        var world = ConnectionWorld()
+        try world.tell(.started)
+        try world.tell(.dialReached(SocketID(1), .tcp, account: "a: refused; b: no answer"))
+        let actions = try world.advance(.seconds(10))
+        let error = "not connected within 10000 ms; a: refused; b: no answer"
+        #expect(actions.records.contains(.failed(DialFailure(phase: .tcp, error: error))))
+    }
+
     @Test func `phases do not move the deadline`() throws {
         var world = ConnectionWorld()
         try world.tell(.started)

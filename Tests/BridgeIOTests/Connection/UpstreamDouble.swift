@@ -12,13 +12,13 @@ import WebSocketProtocol
         private(set) var isOver = false
         var answersPings: Bool
         private var answersHandshake: Bool
-        private var stream: TCPStream?
+        private var stream: SocketStream?
         private var handshake = ServerHandshake()
         private var decoder = FrameDecoder(role: .server, maximumMessageBytes: 1 << 26)
         private var encoder = FrameEncoder(role: .server)
         private var random = SystemRandomNumberGenerator()
 
-        fileprivate init(_ stream: TCPStream, answersPings: Bool, answersHandshake: Bool) {
+        fileprivate init(_ stream: SocketStream, answersPings: Bool, answersHandshake: Bool) {
             self.stream = stream
             self.answersPings = answersPings
             self.answersHandshake = answersHandshake

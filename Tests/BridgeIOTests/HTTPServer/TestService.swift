@@ -126,10 +126,10 @@ func unwrap<Value>(_ value: Value?) throws -> Value {
     private(set) var hasEnded = false
     /// Called whenever something came or the connection ended.
     var onChange: () -> Void = {}
-    private var stream: TCPStream?
+    private var stream: SocketStream?
 
     init(loop: Loop, address: SocketAddress, _ request: String) {
-        let stream = TCPStream(loop: loop)
+        let stream = SocketStream(loop: loop)
         self.stream = stream
         stream.onReceive = { [unowned self] bytes in
             received += bytes.copied()

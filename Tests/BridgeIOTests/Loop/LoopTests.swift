@@ -71,7 +71,7 @@ import Testing
 
     @Test func `bytes cross a connection in both directions and its end is seen`() throws {
         let local = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
-        var server: TCPStream?
+        var server: SocketStream?
         var echoed: [UInt8] = []
         var ends: [String?] = []
         let listener = try TCPListener(loop: loop, address: local) { stream in
@@ -82,7 +82,7 @@ import Testing
         }
         // More than the kernel buffers, so that a part of it is queued.
         let payload = [UInt8](repeating: 7, count: 8 << 20)
-        var client: TCPStream? = TCPStream(loop: loop)
+        var client: SocketStream? = SocketStream(loop: loop)
         client?.onReceive = { bytes in
             echoed += bytes.copied()
             if echoed.count == payload.count { client?.shutdownWriting() }
@@ -104,14 +104,16 @@ import Testing
     }
 
     /// A connection on whose server side `write` was called and which nobody reads.
-    private func unread(_ write: (TCPStream) -> Void) throws -> (server: TCPStream, client: TCPStream) {
+    private func unread(_ write: (SocketStream) -> Void) throws -> (
+        server: SocketStream, client: SocketStream
+    ) {
         let local = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
-        var server: TCPStream?
+        var server: SocketStream?
         let listener = try TCPListener(loop: loop, address: local) { [loop] stream in
             server = stream
             loop.stop()
         }
-        let client = TCPStream(loop: loop)
+        let client = SocketStream(loop: loop)
         client.connect(to: try #require(listener.address)) { error in #expect(error == nil) }
         loop.run()
         let accepted = try #require(server)
@@ -127,7 +129,7 @@ import Testing
 
     @Test func `a reset is told once, also to one who does not read`() throws {
         let payload = [UInt8](repeating: 7, count: 32 << 20)
-        var (server, client): (TCPStream, TCPStream?) = try unread { #expect(!$0.write(payload)) }
+        var (server, client): (SocketStream, SocketStream?) = try unread { #expect(!$0.write(payload)) }
         var ends: [String?] = []
         server.onDrain = { Issue.record("drained") }
         server.onEnd = { [loop] error in
@@ -166,7 +168,7 @@ import Testing
         listener = nil
         loop.run()
         var outcome: [String?] = []
-        let client = TCPStream(loop: loop)
+        let client = SocketStream(loop: loop)
         client.connect(to: address) { error in
             outcome.append(error)
             loop.stop()

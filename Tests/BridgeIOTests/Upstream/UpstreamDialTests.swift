@@ -82,10 +82,22 @@ import WebSocketTestSupport
         #expect(run.events == [.failed(expected)])
     }
 
-    @Test func `a unix socket is refused for now`() throws {
-        let run = try SocketRun(loop: loop, url: "ws+unix:/run/x.sock")
+    @Test func `a unix socket that is not there fails in phase tcp`() throws {
+        let run = try SocketRun(loop: loop, url: "ws+unix:/nowhere/x.sock")
         run.run()
-        #expect(run.failure?.error == "ws+unix upstreams are not supported yet")
+        let expected = DialFailure(phase: .tcp, error: "/nowhere/x.sock: no such file or directory")
+        #expect(run.events == [.failed(expected)])
+    }
+
+    @Test func `a wrong proxy in the environment fails in phase proxy and dials nothing`() throws {
+        let upstream = try TestUpstream(loop: loop)
+        let proxies = EnvironmentProxies(["HTTP_PROXY": "ftp://secret@p"])
+        let url = "ws://127.0.0.1:\(upstream.port)"
+        let run = try SocketRun(loop: loop, url: url, proxy: .environment(proxies))
+        run.run()
+        #expect(run.failure?.phase == .proxy)
+        #expect(run.failure?.error.hasPrefix("the environment variable HTTP_PROXY: expected a proxy") == true)
+        #expect(upstream.peers.isEmpty)
     }
 
     @Test func `a status other than 101 fails in phase handshake with its Retry-After`() throws {

@@ -1,12 +1,11 @@
 internal import BridgeCore
-internal import WebSocketProtocol
 
-/// One attempt at a TCP connection: resolves a name anew and tries its addresses in turn.
+/// One attempt at a TCP connection to a host: resolves a name anew and races its addresses.
 ///
 /// Letting go of it gives the attempt up; nothing is reported afterwards.
 final class AddressDial {
     /// A connection that is not read yet, or why there is none.
-    typealias Outcome = Result<TCPStream, DialFailure>
+    typealias Outcome = Result<SocketStream, DialFailure>
 
     /// Where it stands: resolving or connecting.
     private(set) var phase: DialPhase = .dns
@@ -14,71 +13,98 @@ final class AddressDial {
     private let loop: Loop
     private let completion: (Outcome) -> Void
     private var lookup: NameLookup?
-    private var stream: TCPStream?
-    /// Reports what was wrong from the start on a later turn.
-    private var deferred: LoopTimer?
-    /// What became of the addresses so far.
-    private var refusals: [String] = []
-    private static let maximumRefusalsShown = 4
+    private var addresses: [SocketAddress] = []
+    private var race = AddressRace(count: 0)
+    /// Those that are dialled, by their place in `addresses`.
+    private var streams: [Int: SocketStream] = [:]
+    private var timer: LoopTimer?
+
     /// Keeps a fast line busy until the next turn of the loop, and a ping from waiting behind megabytes.
     private static let mostUnsentBytes: CInt = 128 * 1024
+    /// Longer than the usual interval of heartbeats, which then keep the kernel from probing.
+    ///
+    /// Without heartbeats its probes are all that finds out about a peer that is gone.
+    private static let secondsBeforeProbes: CUnsignedInt = 60
 
     /// Begins to dial; `completion` is called once, on a later turn.
-    init(loop: Loop, endpoint: WebSocketURL.Endpoint, completion: @escaping (Outcome) -> Void) {
+    init(loop: Loop, destination: Destination, completion: @escaping (Outcome) -> Void) {
         self.loop = loop
         self.completion = completion
-        switch endpoint {
-        case .tcp(let host, let port):
-            if let address = SocketAddress(literal: host, port: port) {
-                connect([address])
-            } else {
-                lookup = loop.resolve(host: host, port: port) { [weak self] in self?.resolved(host, $0) }
-            }
-        case .unix:
-            deferred = loop.startTimer(after: .zero) { [weak self] in
-                self?.fail("ws+unix upstreams are not supported yet")
-            }
-        }
-    }
-
-    private func resolved(_ host: String, _ answer: NameLookup.Answer) {
-        lookup = nil
-        switch answer {
-        case .addresses(let addresses) where !addresses.isEmpty:
-            connect(addresses[...])
-        case .addresses:
-            fail("the name \(host) has no address")
-        case .failed(let reason):
-            fail("the name \(host) cannot be resolved: \(reason)")
-        }
-    }
-
-    private func connect(_ addresses: ArraySlice<SocketAddress>) {
-        phase = .tcp
-        guard let address = addresses.first else {
-            return fail(refusals.prefix(AddressDial.maximumRefusalsShown).joined(separator: "; "))
-        }
-        let stream = TCPStream(loop: loop)
-        self.stream = stream
-        stream.connect(to: address) { [weak self] error in
-            self?.connected(error, address, rest: addresses.dropFirst())
-        }
-    }
-
-    private func connected(_ error: String?, _ address: SocketAddress, rest: ArraySlice<SocketAddress>) {
-        guard let stream else { return }
-        self.stream = nil
-        if let error {
-            refusals.append("\(address): \(error)")
-            connect(rest)
+        let host = destination.host
+        if let address = SocketAddress(literal: host, port: destination.port) {
+            start([address])
         } else {
-            stream.disableDelay()
-            stream.limitUnsent(bytes: AddressDial.mostUnsentBytes)
-            completion(.success(stream))
+            lookup = loop.resolve(host: host, port: destination.port) { [weak self] answer in
+                guard let self else { return }
+                lookup = nil
+                do throws(DialFailure) {
+                    start(try answer.addresses(of: host))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
         }
     }
 
-    private func fail(_ error: String) {
-        completion(.failure(DialFailure(phase: phase, error: error)))
+    /// What became of the addresses so far; nil before the first was dialled.
+    var account: String? {
+        phase == .tcp ? race.account { addresses[$0].description } : nil
+    }
+
+    private func start(_ found: [SocketAddress]) {
+        phase = .tcp
+        addresses = AddressRace.order(found, isIPv6: \.isIPv6)
+        race = AddressRace(count: addresses.count)
+        tell(.started)
+    }
+
+    private func tell(_ event: AddressRace.Event) {
+        for action in race.handle(event) {
+            switch action {
+            case .dial(let index): dial(index)
+            case .startTimer(let index, let delay):
+                timer = loop.startTimer(after: delay) { [weak self] in self?.tell(.turnCame(index)) }
+            case .won(let index): win(index)
+            case .lost:
+                timer = nil
+                completion(.failure(DialFailure(phase: .tcp, error: account ?? "there is no address")))
+            }
+        }
+    }
+
+    private func dial(_ index: Int) {
+        let stream = SocketStream(loop: loop)
+        streams[index] = stream
+        stream.connect(to: addresses[index]) { [weak self] error in
+            guard let self else { return }
+            if let error {
+                streams[index] = nil
+                tell(.failed(index, error: error))
+            } else {
+                tell(.connected(index))
+            }
+        }
+    }
+
+    private func win(_ index: Int) {
+        timer = nil
+        guard let stream = streams.removeValue(forKey: index) else { return }
+        streams = [:]
+        stream.disableDelay()
+        stream.limitUnsent(bytes: AddressDial.mostUnsentBytes)
+        stream.probePeer(after: AddressDial.secondsBeforeProbes)
+        completion(.success(stream))
+    }
+}
+
+extension NameLookup.Answer {
+    /// At least one address, or the failure to find any.
+    func addresses(of host: String) throws(DialFailure) -> [SocketAddress] {
+        switch self {
+        case .addresses(let addresses) where !addresses.isEmpty: return addresses
+        case .addresses: throw DialFailure(phase: .dns, error: "the name \(host) has no address")
+        case .failed(let reason):
+            throw DialFailure(phase: .dns, error: "the name \(host) cannot be resolved: \(reason)")
+        }
     }
 }

@@ -21,12 +21,15 @@ internal import WebSocketProtocol
     // Owned by `ssl`.
     private let input: OpaquePointer
     private let output: OpaquePointer
+    /// Whose certificate it is, in errors.
+    private let peer: String
     // Keeps its files' contents alive for later connections with the same settings.
     private let context: TLSContext
 
     /// Prepares a client session with the server that has the name or the address `host`.
-    init(context: TLSContext, host: String) throws(TLSFailure) {
+    init(context: TLSContext, host: String, peer: String = "the upstream") throws(TLSFailure) {
         self.context = context
+        self.peer = peer
         OpenSSLError.clear()
         guard let ssl = unsafe SSL_new(context.pointer),
             let input = unsafe BIO_new(BIO_s_mem()), let output = unsafe BIO_new(BIO_s_mem())
@@ -147,7 +150,7 @@ internal import WebSocketProtocol
         let text = unsafe X509_verify_cert_error_string(verification).map { unsafe String(cString: $0) }
         let hint = TLSSession.isOfUnknownAuthority(verification) ? context.authorityHint : nil
         let end = hint.map { "; \($0)" } ?? ""
-        return TLSFailure(error: "the upstream's certificate was refused: \(text ?? "unknown reason")\(end)")
+        return TLSFailure(error: "\(peer)'s certificate was refused: \(text ?? "unknown reason")\(end)")
     }
 
     private static func isOfUnknownAuthority(_ verification: Int) -> Bool {

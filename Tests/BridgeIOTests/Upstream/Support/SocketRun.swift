@@ -15,13 +15,19 @@ import WebSocketProtocol
         url: String,
         maximumMessageBytes: Int = 16 << 20,
         tls: TLSSettings = TLSSettings(),
+        proxy: ProxyRule = .none,
         asking change: TermsChange = .none,
         onEvent: @escaping (SocketRun, SocketEvent) -> Void = { _, _ in }
     ) throws {
         self.loop = loop
         var terms = ClientHandshake.Terms(url: try WebSocketURL(url))
         change.apply(&terms)
-        let target = UpstreamTarget(terms: terms, maximumMessageBytes: maximumMessageBytes, tls: tls)
+        let target = UpstreamTarget(
+            terms: terms,
+            maximumMessageBytes: maximumMessageBytes,
+            tls: tls,
+            proxy: proxy
+        )
         let receiver = Receiver()
         socket = UpstreamSocket(loop: loop, target: target) { receiver.run?.took($0, onEvent) }
         receiver.run = self

@@ -27,7 +27,7 @@ import WebSocketTestSupport
     }
 
     private(set) var peers: [Peer] = []
-    private var others: [TCPStream] = []
+    private var others: [SocketStream] = []
     private var listener: TCPListener?
 
     init(loop: Loop, tls: TLSServer.Settings? = nil, script: Script = Script()) throws {
@@ -66,7 +66,7 @@ import WebSocketTestSupport
         private(set) var request: ServerHandshake.Request?
         private(set) var received: [FrameEvent] = []
         private(set) var hasEnded = false
-        let stream: TCPStream
+        let stream: SocketStream
         let tls: TLSServer?
         private let script: Script
         private var handshake = ServerHandshake()
@@ -74,7 +74,7 @@ import WebSocketTestSupport
         private var encoder = FrameEncoder(role: .server)
         private var random = SeededGenerator(seed: 1)
 
-        init(_ stream: TCPStream, tls: TLSServer?, script: Script) {
+        init(_ stream: SocketStream, tls: TLSServer?, script: Script) {
             self.stream = stream
             self.tls = tls
             self.script = script
