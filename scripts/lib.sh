@@ -26,11 +26,14 @@ test_packages=(
     "ca-certificates: the roots that TLS tests must not trust by accident"
     "chromium: opens the page for its tests"
     "curl: the client that the end-to-end tests use"
+    "iproute2: makes networks for the tests of dialling"
+    "microsocks: a SOCKS proxy for the proxy tests"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"
     "python3-venv: keeps their packages inside this folder"
     "shellcheck: lints the scripts"
     "strace: counts system calls"
+    "tinyproxy-bin: an HTTP proxy for the proxy tests"
 )
 
 # Runs apt-get as root; quietly, unless it fails. Asks nothing, so it needs no terminal.

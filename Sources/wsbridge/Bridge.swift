@@ -75,6 +75,16 @@ final class Bridge {
                 ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
             )
         }
+        let ignored = configuration.proxies.direct.malformed
+        if !ignored.isEmpty {
+            log.warning(
+                "entries are neither names nor addresses and have no effect",
+                [
+                    "variable": .text(configuration.proxies.directVariable),
+                    "entries": .text(ignored.prefix(8).joined(separator: ", ")),
+                ]
+            )
+        }
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
@@ -86,6 +96,7 @@ final class Bridge {
             name: name,
             index: index,
             configuration: settings,
+            proxies: configuration.proxies,
             hub: hub,
             log: log,
             flushes: flushes
@@ -108,7 +119,7 @@ final class Bridge {
             guard var connection = connections[name], let settings = configuration.connections[name] else {
                 continue
             }
-            connection.replace(settings)
+            connection.replace(settings, proxies: configuration.proxies)
             connections[name] = connection
             // It may have had readers already when nothing depended on them.
             connection.noteAudience()

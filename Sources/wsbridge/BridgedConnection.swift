@@ -18,6 +18,7 @@ struct BridgedConnection {
         name: String,
         index: ConnectionIndex,
         configuration: ConnectionConfiguration,
+        proxies: EnvironmentProxies,
         hub: EventHub,
         log: Log,
         flushes: FlushRound
@@ -34,7 +35,7 @@ struct BridgedConnection {
         )
         upstream = ManagedConnection(
             name: name,
-            target: UpstreamTarget(configuration),
+            target: UpstreamTarget(configuration, proxies),
             settings: configuration.settings,
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
@@ -53,11 +54,11 @@ struct BridgedConnection {
     func noteAudience() { upstream.isFollowed = hub.hasAudience(index) }
 
     /// Ends the connection and begins anew with other settings, in the same place.
-    mutating func replace(_ configuration: ConnectionConfiguration) {
+    mutating func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         journal.url = configuration.url.redacted
-        upstream.replace(target: UpstreamTarget(configuration), settings: configuration.settings)
+        upstream.replace(target: UpstreamTarget(configuration, proxies), settings: configuration.settings)
     }
 
     /// Writes the members of the status object (`GET .../status`).
@@ -73,13 +74,18 @@ struct BridgedConnection {
 
 extension UpstreamTarget {
     /// What the configuration of a connection says about dialling it.
-    init(_ configuration: ConnectionConfiguration) {
+    init(_ configuration: ConnectionConfiguration, _ proxies: EnvironmentProxies) {
         let upstream = configuration.upstream
         var terms = ClientHandshake.Terms(url: configuration.url)
         terms.fields = upstream.headers
         terms.subprotocols = upstream.subprotocols
         terms.requiresSubprotocol = upstream.requireSubprotocol
         terms.compression = upstream.compression ? DeflateOffer() : nil
-        self.init(terms: terms, maximumMessageBytes: upstream.maxMessageBytes, tls: upstream.tls)
+        self.init(
+            terms: terms,
+            maximumMessageBytes: upstream.maxMessageBytes,
+            tls: upstream.tls,
+            proxy: ProxyRule(upstream.proxy, environment: proxies)
+        )
     }
 }

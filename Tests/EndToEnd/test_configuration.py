@@ -215,12 +215,11 @@ connections:
 
 def test_the_start_log_names_missing_defaults_once(upstream: Upstream, serve_file: Configure) -> None:
     bridge = serve_file(
-        f"connections: {{ a: {{ url: '{upstream.url}' }}, b: {{ url: '{upstream.url}', proxy: none }} }}"
+        f"connections: {{ a: {{ url: '{upstream.url}' }}, b: {{ url: '{upstream.url}', network: ignore }} }}"
     )
     named = [record for record in bridge.records if "not available" in record["message"]]
     assert len(named) == 1
     assert "connections.*.network" in named[0]["settings"]
-    assert "connections.*.proxy" in named[0]["settings"]
 
 
 def test_check_prints_what_results_without_secrets(run) -> None:
@@ -260,7 +259,7 @@ connections:
   default:
     url: ftp://s3cret@example.org
     recconnect: {}
-    proxy: http://proxy.example
+    proxy: http://s3cret@/
     headers: { A: "${UNSET}" }
 """,
         command,
@@ -271,7 +270,7 @@ connections:
     assert lines[1].startswith("wsbridge.yaml:3: http.keepAlive: expected a duration")
     assert lines[2].startswith("wsbridge.yaml:6: connections.default.url: expected a URL")
     assert lines[3].endswith("7: connections.default.recconnect: unknown key; did you mean reconnect?")
-    assert lines[4].startswith("wsbridge.yaml:8: connections.default.proxy: is not available in this version")
+    assert lines[4].startswith("wsbridge.yaml:8: connections.default.proxy: expected a proxy such as http://")
     assert lines[5].endswith("9: connections.default.headers.A: the environment variable UNSET is not set")
     assert len(lines) == 6
     assert "s3cret" not in err

@@ -22,6 +22,7 @@ extension BridgeConfiguration {
             let path = reader.configurationFile
             let file = path.map { ConfigurationFile(path: $0, environment: environment, files: files) }
             take(file, upstream: upstream, &reader)
+            takeProxies(EnvironmentProxies(environment), &reader)
             listenPlace = file?.place(of: "http.listen")
         }
         reader.read(.logLevel, LogLevel.init(text:)) { log.level = $0 }
@@ -49,6 +50,14 @@ extension BridgeConfiguration {
         reader.read(.allowAnonymous, Bool.init(text:)) { http.allowAnonymous = $0 }
         reader.read(.allowedHosts, HTTPSettings.hosts) { http.allowedHosts = $0 }
         reader.read(.allowedOrigins, HTTPSettings.origins) { http.allowedOrigins = $0 }
+    }
+
+    /// A proxy of the environment that is wrong is told unless no connection asks for it: going without would be wrong.
+    private mutating func takeProxies(_ proxies: EnvironmentProxies, _ reader: inout SettingReader) {
+        self.proxies = proxies
+        guard connections.isEmpty || connections.values.contains(where: { $0.upstream.proxy == .environment })
+        else { return }
+        reader.complain(proxies.complaints)
     }
 
     /// Takes what the file says, and the upstream that was named beside it as the URL of `default`.

@@ -5,6 +5,8 @@ package struct BridgeConfiguration: Equatable, Sendable {
     package var history = HistoryLimits()
     /// By name.
     package var connections: [String: ConnectionConfiguration] = [:]
+    /// For connections that name no proxy of their own.
+    package var proxies = EnvironmentProxies()
 
     /// Settings left at a default that this version does not have, by their keys.
     package var missingDefaults: [String] = []

@@ -24,6 +24,7 @@ package struct UpstreamSettings: Equatable, Sendable {
     /// Of a message received, joined and inflated; a larger one closes the connection with 1009.
     package var maxMessageBytes = 16 << 20
     package var tls = TLSSettings()
+    package var proxy = ProxySetting.environment
 
     package init() {}
 }

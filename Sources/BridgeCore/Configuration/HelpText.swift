@@ -73,5 +73,6 @@ enum HelpText {
           WSBRIDGE_ALLOW_ANONYMOUS  true: no token is needed, even on addresses that other machines reach
           WSBRIDGE_ALLOWED_HOSTS    further names in Host, comma-separated, or *
           WSBRIDGE_ALLOWED_ORIGINS  web origins whose pages may use the bridge, comma-separated, or *
+          HTTPS_PROXY, HTTP_PROXY   proxies for wss and ws upstreams, unless NO_PROXY names the host
         """
 }

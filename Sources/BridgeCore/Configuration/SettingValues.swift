@@ -42,11 +42,6 @@ extension WebSocketURL {
         } catch {
             throw MalformedValue("a URL such as wss://example.org/feed, but this one \(error)")
         }
-        guard case .tcp = endpoint else {
-            throw MalformedValue(
-                "a URL such as wss://example.org/feed; unix sockets (ws+unix:) are not available in this version"
-            )
-        }
     }
 }
 

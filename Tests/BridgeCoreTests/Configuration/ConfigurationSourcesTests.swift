@@ -123,7 +123,7 @@ import WebSocketProtocol
         let configuration = try #require(invoke(serve).configuration)
         #expect(
             configuration.missingDefaults == [
-                "memory.maxBytes", "connections.*.proxy", "connections.*.network",
+                "memory.maxBytes", "connections.*.network",
             ]
         )
         #expect(invoke("demo").configuration?.missingDefaults == [])

@@ -85,8 +85,8 @@ import WebSocketProtocol
     @Test func `misses what a connection misses that a flag adds`() throws {
         let scene = ConfigurationScene(flags: ["--upstream", "ws://flag"])
         let missing = ["memory.maxBytes"]
-        let ofConnections = ["connections.*.proxy", "connections.*.network"]
-        let given = "{ url: ws://h, proxy: none, network: ignore }"
+        let ofConnections = ["connections.*.network"]
+        let given = "{ url: ws://h, network: ignore }"
         #expect(try scene.configuration("{}").missingDefaults == missing + ofConnections)
         let named = try scene.configuration("connections: { default: \(given) }")
         #expect(named.missingDefaults == missing)

@@ -104,9 +104,9 @@ import Testing
             ]
         ),
         (
-            ConfigurationScene.connection("proxy: http://p"),
+            ConfigurationScene.connection("network: auto"),
             [
-                "1: connections.default.proxy: is not available in this version; it can only be none"
+                "1: connections.default.network: is not available in this version; it can only be ignore"
             ]
         ),
         (

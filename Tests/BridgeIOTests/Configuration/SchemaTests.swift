@@ -56,6 +56,7 @@ private let cases = [
     KeyCase("connections.*.requireSubprotocol", "true", beside: "subprotocols: [a], "),
     KeyCase("connections.*.connectTimeout", "1m30s"), KeyCase("connections.*.closeTimeout", "250ms"),
     KeyCase("connections.*.compression", "false"), KeyCase("connections.*.maxMessageBytes", "1"),
+    KeyCase("connections.*.proxy", "\"http://a:b@h:1\"", shows: "\"http://***@h:1\""),
     KeyCase("connections.*.tls.ca", "a.pem", shows: "conf/a.pem"),
     KeyCase("connections.*.tls.certificate", "/b.pem"),
     KeyCase("connections.*.tls.key", "a.pem", shows: "conf/a.pem", beside: "certificate: /b.pem, "),
@@ -135,7 +136,7 @@ private let cases = [
     @Test func `takes values that ask for nothing where a key is not available`() throws {
         let connection = ConfigurationScene.connection(
             """
-            preset: null, parameters: {}, resumeUrl: ~, proxy: none, network: ignore, rate: , onOpen: [], rules: [], request: null,
+            preset: null, parameters: {}, resumeUrl: ~, proxy: null, network: ignore, rate: , onOpen: [], rules: [], request: null,
             heartbeat: { send: ping, expect: null, reply: null, alive: any }
             """
         )
@@ -148,7 +149,7 @@ private let cases = [
         var plain = try scene.configuration(ConfigurationScene.connection(""))
         #expect(
             plain.missingDefaults == [
-                "memory.maxBytes", "connections.*.proxy", "connections.*.network",
+                "memory.maxBytes", "connections.*.network",
             ]
         )
         plain.missingDefaults = ["memory.maxBytes"]

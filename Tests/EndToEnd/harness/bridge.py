@@ -70,12 +70,12 @@ class Bridge:
 
         def find(text: str) -> tuple[str, str] | None:
             for line in text.splitlines():
-                if "listening" in line and (match := re.search(r"(127\.0\.0\.1|0\.0\.0\.0):(\d+)", line)):
+                if "listening" in line and (match := re.search(r"(\d+\.\d+\.\d+\.\d+):(\d+)", line)):
                     return match[1], match[2]
             return None
 
-        _, port = self.err.until(find, "the record `listening`")
-        self.address = ("127.0.0.1", int(port))
+        host, port = self.err.until(find, "the record `listening`")
+        self.address = ("127.0.0.1" if host == "0.0.0.0" else host, int(port))
         return self
 
     @property

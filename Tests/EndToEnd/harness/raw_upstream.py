@@ -62,6 +62,10 @@ class RawPeer:
         self._socket.settimeout(Deadline("the upstream sends").left())
         self._socket.sendall(data)
 
+    def take(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
+        return self._exactly(count, Deadline(f"{count} bytes from the bridge"))
+
     def frame(self) -> tuple[int, bytes]:
         """Return opcode and payload of the next frame of the bridge."""
         deadline = Deadline("a frame from the bridge")
@@ -122,15 +126,16 @@ class RawPeer:
 
 
 class RawUpstream:
-    """A TCP server on a free port of the loopback interface; the test plays the server."""
+    """A TCP server on a free port of the loopback interface, or another; the test plays the server."""
 
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._listener = socket.create_server((host, 0), backlog=64)
+        self._host = host
         self._peers: list[RawPeer] = []
 
     @property
     def url(self) -> str:
-        return f"ws://127.0.0.1:{self._listener.getsockname()[1]}/"
+        return f"ws://{self._host}:{self._listener.getsockname()[1]}/"
 
     def accept(self) -> RawPeer:
         """Wait for the bridge's next connection."""

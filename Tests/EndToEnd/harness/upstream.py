@@ -12,9 +12,10 @@ import socket
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
@@ -153,7 +154,7 @@ class Peer:
 
 
 class Upstream:
-    """A WebSocket server on a free port of the loopback interface."""
+    """A WebSocket server on a free port of the loopback interface, another address, or a unix socket."""
 
     def __init__(
         self,
@@ -165,8 +166,11 @@ class Upstream:
         close_at_once: int | None = None,
         away: bool = False,
         max_size: int | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        path: Path | None = None,
     ):
-        """Listen, unless `away`.
+        """Listen, unless `away`, on a port of `host`, or on a unix socket at `path`.
 
         `refuse` answers every handshake with this HTTP status; `close_at_once` accepts and then closes with
         this code; a message of more than `max_size` bytes closes the connection with 1009.
@@ -182,34 +186,39 @@ class Upstream:
         self._max_size = max_size
         self._news = threading.Condition()
         self._server: Server | None = None
+        self._host = host
+        self._path = path
         # Holds the port as long as this lives, so that nobody else gets it while nobody listens there.
-        self._placeholder = _bound_socket(0)
+        self._placeholder = _bound_socket(port, host)
         self.port: int = self._placeholder.getsockname()[1]
         if not away:
             self.come_back()
 
     @property
     def url(self) -> str:
-        return f"{'wss' if self._tls else 'ws'}://127.0.0.1:{self.port}/"
+        scheme = "wss" if self._tls else "ws"
+        if self._path:
+            return f"{scheme}+unix:{self._path}:/"
+        return f"{scheme}://{f'[{self._host}]' if ':' in self._host else self._host}:{self.port}/"
 
     def come_back(self) -> None:
         """Listen on the port."""
 
         async def start() -> Server:
-            return await serve(
-                self._handle,
-                sock=listener,
-                ssl=self._tls,
-                compression=self._compression,
-                subprotocols=self._subprotocols,
-                process_request=self._process_request,
-                create_connection=_RecordingConnection,
-                max_size=self._max_size,
-                ping_interval=None,
-                close_timeout=2,
-            )
+            options: dict[str, Any] = {
+                "ssl": self._tls,
+                "compression": self._compression,
+                "subprotocols": self._subprotocols,
+                "process_request": self._process_request,
+                "create_connection": _RecordingConnection,
+                "max_size": self._max_size,
+                "ping_interval": None,
+                "close_timeout": 2,
+            }
+            if self._path:
+                return await unix_serve(self._handle, path=str(self._path), **options)
+            return await serve(self._handle, sock=_bound_socket(self.port, self._host), **options)
 
-        listener = _bound_socket(self.port)
         self._server = _run(start(), "the upstream listens")
 
     def go_away(self) -> None:
@@ -265,9 +274,9 @@ def _await(news: threading.Condition, holds: Callable[[], bool], what: str) -> N
             news.wait(deadline.left())
 
 
-def _bound_socket(port: int) -> socket.socket:
+def _bound_socket(port: int, host: str) -> socket.socket:
     """Bind without listening; several such sockets may share a port while none of them listens."""
-    bound = socket.socket()
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind(("127.0.0.1", port))
+    bound.bind((host, port))
     return bound

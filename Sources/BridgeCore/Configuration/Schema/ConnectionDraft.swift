@@ -41,7 +41,7 @@ struct ConnectionDraft: Sendable {
         Field("compression", \.upstream.compression, .flag),
         Field("maxMessageBytes", \.upstream.maxMessageBytes, .size(1...1 << 30)),
         .section("tls", \.upstream.tls, TLSSettings.fields),
-        .later("proxy", only: .word("none"), missingDefault: "connections.*.proxy"),
+        Field("proxy", \.upstream.proxy, .proxy),
         .section("heartbeat", \.settings.heartbeat, HeartbeatSettings.fields),
         .section("reconnect", \.settings.reconnect, ReconnectSettings.fields),
         .later("network", only: .word("ignore"), missingDefault: "connections.*.network"),

@@ -4,6 +4,7 @@ extension Form<WebSocketURL> {
     private static let single = scalar(
         "a URL such as wss://example.org/feed",
         isSecret: true,
+        resolve: { text, reader in WebSocketURL.resolvingSocketPath(in: text) { reader.resolved($0) } },
         parse: { text throws(MalformedValue) in try WebSocketURL(setting: text) },
         write: { .quoted($0.masked) }
     )
@@ -29,6 +30,29 @@ extension WebSocketURL {
         }
         return target.contains("?") ? text + "?" + secretMask : text
     }
+}
+
+extension Form<ProxySetting> {
+    private static let named = scalar(
+        "\(ProxyURL.expectation), or none",
+        isSecret: true,
+        parse: { text throws(MalformedValue) in
+            text == "none" ? .none : .always(try ProxyURL(text))
+        },
+        write: { setting in
+            switch setting {
+            case .environment: .null
+            case .none: .plain("none")
+            case .always(let proxy): .quoted(proxy.masked)
+            }
+        }
+    )
+
+    /// A proxy, `none`, or null for those of the environment.
+    static let proxy = Form(
+        read: { node, reader in reader.isNull(node) ? .environment : named.read(node, &reader) },
+        write: named.write
+    )
 }
 
 extension Form<[HTTPField]> {
