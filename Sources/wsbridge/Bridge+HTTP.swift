@@ -111,11 +111,3 @@ extension Bridge: HTTPHandler {
         return HTTPResponse(status: status, json: json, fields: request.fields)
     }
 }
-
-extension HTTPResponse {
-    func adding(_ further: [HTTPField]) -> HTTPResponse {
-        var response = self
-        response.fields += further
-        return response
-    }
-}

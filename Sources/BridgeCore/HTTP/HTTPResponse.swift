@@ -15,6 +15,10 @@ package struct HTTPResponse: Equatable, Sendable {
         HTTPField("Cache-Control", "no-store"),
     ]
 
+    /// The protection of a body and what it is; made once, for answers that carry nothing else share them.
+    package static let jsonType = protection + [HTTPField("Content-Type", "application/json")]
+    private static let problemType = protection + [HTTPField("Content-Type", "application/problem+json")]
+
     /// An answer without a body.
     package init(status: Int, fields: [HTTPField] = []) {
         self.status = status
@@ -33,13 +37,13 @@ package struct HTTPResponse: Equatable, Sendable {
     package init(
         status: Int,
         json: consuming JSONWriter,
-        contentType: String = "application/json",
+        type: [HTTPField] = HTTPResponse.jsonType,
         fields: [HTTPField] = []
     ) {
         self.status = status
-        self.fields = HTTPResponse.protection + [HTTPField("Content-Type", contentType)] + fields
-        // A line of its own, for people who read it in a terminal.
-        self.body = json.bytes + [UInt8(ascii: "\n")]
+        self.fields = fields.isEmpty ? type : type + fields
+        json.endLine()
+        self.body = json.bytes
     }
 
     /// The answer that tells a client about `problem` (RFC 9457).
@@ -49,9 +53,17 @@ package struct HTTPResponse: Equatable, Sendable {
         self.init(
             status: problem.kind.status,
             json: json,
-            contentType: "application/problem+json",
+            type: HTTPResponse.problemType,
             fields: problem.fields
         )
         closesConnection = problem.closesConnection
+    }
+
+    /// The same answer with further fields.
+    package func adding(_ further: [HTTPField]) -> HTTPResponse {
+        guard !further.isEmpty else { return self }
+        var response = self
+        response.fields += further
+        return response
     }
 }

@@ -9,7 +9,7 @@ struct JSONText {
     /// Takes a text, which must be valid UTF-8.
     init(_ utf8: [UInt8]) {
         self.utf8 = utf8
-        added = JSONText.mayNeedEscapes(utf8) ? JSONText.addedBytes(utf8) : 0
+        added = JSONText.mayNeedEscapes(utf8.span) ? JSONText.addedBytes(utf8) : 0
     }
 
     /// The number of bytes that `append` appends.
@@ -69,8 +69,7 @@ struct JSONText {
     }
 
     /// Looks at every byte, so that the compiler compares many at once.
-    private static func mayNeedEscapes(_ utf8: [UInt8]) -> Bool {
-        let source = utf8.span
+    static func mayNeedEscapes(_ source: Span<UInt8>) -> Bool {
         var found: UInt8 = 0
         for index in source.indices {
             let byte = source[index]

@@ -5,7 +5,12 @@ package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    package init() {}
+    /// Room for a short answer, so that it does not move while it grows.
+    private static let firstBytes = 128
+
+    package init() {
+        bytes.reserveCapacity(JSONWriter.firstBytes)
+    }
 
     package mutating func object(_ members: (inout JSONWriter) -> Void) {
         open(UInt8(ascii: "{"))
@@ -59,6 +64,11 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// Ends the line, which pleases people who read it in a terminal.
+    package mutating func endLine() {
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
     package mutating func element(_ value: String) {
         comma()
         string(value)
@@ -100,7 +110,10 @@ package struct JSONWriter {
 
     private mutating func key(_ name: StaticString) {
         comma()
-        string(name.description)
+        // Names in our own code have nothing to escape.
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: name.description.utf8)
+        bytes.append(UInt8(ascii: "\""))
         bytes.append(UInt8(ascii: ":"))
     }
 
@@ -130,7 +143,15 @@ extension JSONWriter {
     ///
     /// Only what RFC 8259 §7 demands is escaped, so every other character stays as it is.
     package static func appendString(_ utf8: some Sequence<UInt8>, to bytes: inout [UInt8]) {
-        let text = JSONText([UInt8](utf8))
-        bytes.append(addingCapacity: text.encodedCount, initializingWith: text.append)
+        let start = bytes.count
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: utf8)
+        if JSONText.mayNeedEscapes(bytes.span.extracting((start + 1)...)) {
+            let text = JSONText(Array(bytes[(start + 1)...]))
+            bytes.removeSubrange(start...)
+            bytes.append(addingCapacity: text.encodedCount, initializingWith: text.append)
+        } else {
+            bytes.append(UInt8(ascii: "\""))
+        }
     }
 }
