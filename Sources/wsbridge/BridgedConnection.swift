@@ -3,7 +3,7 @@ internal import BridgeIO
 internal import WebSocketProtocol
 
 /// A managed connection with its place in the event log.
-struct BridgedConnection {
+final class BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
     let sender: Sender
@@ -54,7 +54,7 @@ struct BridgedConnection {
     func noteAudience() { upstream.isFollowed = hub.hasAudience(index) }
 
     /// Ends the connection and begins anew with other settings, in the same place.
-    mutating func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
+    func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         journal.url = configuration.url.redacted

@@ -26,8 +26,9 @@ package struct MessageJournal: Sendable {
 
     /// The message, which was queued, came to its end.
     package mutating func ended(_ number: UInt64, as state: MessageState) {
-        guard entries[number]?.state == .queued else { return }
-        entries[number]?.state = state
+        guard let place = entries.index(forKey: number), entries.values[place].state == .queued
+        else { return }
+        entries.values[place].state = state
         ended.append(number)
         while ended.count > limit, let oldest = ended.popFirst() { entries[oldest] = nil }
     }

@@ -15,7 +15,7 @@ extension ManagedConnection {
         let now = surroundings.loop.now
         expire(now)
         // It may wake the connection even if it is refused: whoever comes again finds it ready then.
-        if !machine.isReady, !messages.isEmpty { tell(.messageOffered) }
+        if !isReady, !messages.isEmpty { tell(.messageOffered) }
         let receipt = try outbox.append(
             messages,
             uplink: uplink,
@@ -57,12 +57,12 @@ extension ManagedConnection {
 
     /// Hands the socket what is to go next, messages while it holds less than `limit`.
     func fill(upTo limit: Int = unwrittenLimit) {
-        guard let line, machine.isReady else { return }
+        guard let line, isReady else { return }
         let now = surroundings.loop.now
         expire(now)
         while let frame = schedule.next(
             from: &outbox,
-            isFull: line.socket.unwrittenBytes >= limit || !machine.carriesMessages,
+            isFull: line.socket.unwrittenBytes >= limit || !carriesMessages,
             now: now
         ) {
             hand(frame, to: line)

@@ -38,7 +38,19 @@ package final class ManagedConnection {
 
     let surroundings: Surroundings
     private(set) var target: UpstreamTarget
-    var machine: ConnectionMachine
+    var machine: ConnectionMachine {
+        didSet {
+            isReady = machine.isReady
+            carriesMessages = machine.carriesMessages
+            offer = machine.uplink
+        }
+    }
+    /// Messages flow.
+    ///
+    /// Kept beside the machine, like `offer`: every message asks, and asking the machine copies its state.
+    package private(set) var isReady = false
+    private(set) var carriesMessages = false
+    private var offer: Outbox.Uplink
     var outbox: Outbox
     var schedule: SendSchedule
     var journal = MessageJournal()
@@ -73,6 +85,7 @@ package final class ManagedConnection {
         self.target = target
         self.surroundings = surroundings
         machine = ConnectionMachine(settings)
+        offer = machine.uplink
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
         schedule = SendSchedule(rate: settings.rate)
         tally = ConnectionTally(at: surroundings.wallClock())
@@ -120,7 +133,7 @@ package final class ManagedConnection {
     }
 
     /// What the connection does with messages at the moment.
-    var uplink: Outbox.Uplink { successor == nil ? machine.uplink : .away }
+    var uplink: Outbox.Uplink { successor == nil ? offer : .away }
 
     // MARK: The machine
 
@@ -225,9 +238,6 @@ package final class ManagedConnection {
             wall: surroundings.wallClock()
         )
     }
-
-    /// Messages flow.
-    package var isReady: Bool { machine.isReady }
 
     /// How long until the connection may be ready, as far as that is known.
     package var nextAttemptIn: Duration? {
