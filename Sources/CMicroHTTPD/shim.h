@@ -51,6 +51,13 @@ static inline int wsbridge_connection_descriptor(struct MHD_Connection *connecti
     return info == NULL ? -1 : info->connect_fd;
 }
 
+/* What the callback for changed connections left in its own context, or NULL. */
+static inline void *wsbridge_connection_context(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
 /* The peer's address, or NULL. */
 static inline const struct sockaddr *wsbridge_client_address(struct MHD_Connection *connection)
 {

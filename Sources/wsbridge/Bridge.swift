@@ -10,15 +10,20 @@ final class Bridge {
     let loop: Loop
     let log: Log
     let hub: EventHub
-    private(set) var gate: RequestGate
+    private(set) var gate: RequestGate {
+        didSet { rules += 1 }
+    }
     let files: PublicFiles
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:] {
         didSet {
             connectionNames = Array(connections.keys)
             onDemand = connections.values.filter(\.isOnDemand)
+            rules += 1
         }
     }
+    /// Of the gate and the names: see `HTTPHandler`.
+    private(set) var rules = 0
     /// Made when connections change, and not for each request that asks.
     private(set) var connectionNames: [String] = []
     /// Those that have to know who reads them.
@@ -116,10 +121,11 @@ final class Bridge {
         for name in change.removed { remove(name) }
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         for name in change.replaced {
-            guard var connection = connections[name], let settings = configuration.connections[name] else {
+            guard let connection = connections[name], let settings = configuration.connections[name] else {
                 continue
             }
             connection.replace(settings, proxies: configuration.proxies)
+            // Which ones are there on demand is looked up anew.
             connections[name] = connection
             // It may have had readers already when nothing depended on them.
             connection.noteAudience()

@@ -14,6 +14,8 @@ package struct BodyIntake: Equatable, Sendable {
 
     /// In bytes.
     package let limit: Int
+    /// What the client announced, in bytes, or 0: a promise, for which nobody gets more memory than `mostAnnounced`.
+    private var announced = 0
     private var bytes: [UInt8] = []
     private var isOverLimit = false
     /// What may still be thrown away before the connection is closed.
@@ -29,9 +31,10 @@ package struct BodyIntake: Equatable, Sendable {
         guard length <= UInt64(max(limit, 0)) else {
             throw .messageTooLarge(limit: limit).closingConnection()
         }
-        // An announced length is only a promise: nobody gets more than this for it.
-        bytes.reserveCapacity(Int(min(length, 64 << 10)))
+        announced = Int(min(length, BodyIntake.mostAnnounced))
     }
+
+    private static let mostAnnounced: UInt64 = 64 << 10
 
     /// Takes the next bytes, whose count is at hand at no cost.
     package mutating func receive(_ chunk: some Collection<UInt8>) -> Verdict {
@@ -42,6 +45,7 @@ package struct BodyIntake: Equatable, Sendable {
             patience = unread > patience ? -1 : patience - unread
             return patience < 0 ? .close : .proceed
         }
+        if bytes.isEmpty { bytes.reserveCapacity(max(announced, chunk.count)) }
         bytes.append(contentsOf: chunk)
         return .proceed
     }

@@ -1,14 +1,13 @@
 internal import BridgeCore
-internal import CMicroHTTPD
 
 /// One request and its answer, from the request line to the last byte.
 nonisolated final class Exchange {
     /// How far the request has got.
     private enum Progress {
         case waitingForHead
-        case receiving(RequestHead, AdmittedRequest)
+        case receiving(AdmittedHead, BodyIntake)
         /// The answer waits until so many bytes at most have been thrown away.
-        case discarding(RequestHead, HTTPResponse, patience: Int)
+        case discarding(HTTPVersion, HTTPResponse, patience: Int)
         /// The answer is not known yet.
         case held(HeldAnswer)
         case answered
@@ -16,48 +15,50 @@ nonisolated final class Exchange {
 
     /// The raw request target, neither decoded nor cut.
     let target: [UInt8]
+    let client: ClientConnection
     private var progress = Progress.waitingForHead
 
-    init(target: [UInt8]) {
+    init(target: [UInt8], client: ClientConnection) {
         self.target = target
+        self.client = client
     }
 
     /// What the server is to do next.
     enum Step {
         case proceed
-        case answer(HTTPAnswer, RequestHead)
+        case answer(HTTPAnswer, HTTPVersion)
         /// What was held may be there now.
         case demand(HeldAnswer)
         case closeConnection
     }
 
-    /// The head is there.
-    @MainActor func received(_ head: RequestHead, handler: any HTTPHandler) -> Step {
-        switch handler.admit(head) {
-        case .answer(let response):
-            guard Exchange.waits(response, for: head) else {
-                progress = .answered
-                return .answer(.response(response), head)
-            }
-            progress = .discarding(head, response, patience: Exchange.discardedBytes)
-            return .proceed
-        case .serve(let request):
-            progress = .receiving(head, request)
-            return .proceed
+    /// The head is there, and the request may be served.
+    func admit(_ admitted: AdmittedHead) -> Step {
+        progress = .receiving(admitted, admitted.request.body)
+        return .proceed
+    }
+
+    /// The head is there, and all that there is to say is `response`.
+    func refuse(_ head: RequestHead, _ response: HTTPResponse) -> Step {
+        guard Exchange.waits(response, for: head) else {
+            progress = .answered
+            return .answer(.response(response), head.version)
         }
+        progress = .discarding(head.version, response, patience: Exchange.discardedBytes)
+        return .proceed
     }
 
     /// Some of the body is there.
     func received(_ chunk: UnsafeRawBufferPointer) -> Step {
-        if case .discarding(let head, let response, let patience) = progress {
-            progress = .discarding(head, response, patience: patience - chunk.count)
+        if case .discarding(let version, let response, let patience) = progress {
+            progress = .discarding(version, response, patience: patience - chunk.count)
             return chunk.count > patience ? .closeConnection : .proceed
         }
-        guard case .receiving(let head, var request) = progress else { return .proceed }
+        guard case .receiving(let admitted, var body) = progress else { return .proceed }
         // Out of the way while it grows, so that it is not copied.
         progress = .answered
-        let verdict = unsafe request.body.receive(chunk)
-        progress = .receiving(head, request)
+        let verdict = unsafe body.receive(chunk)
+        progress = .receiving(admitted, body)
         switch verdict {
         case .proceed: return .proceed
         case .close: return .closeConnection
@@ -66,20 +67,20 @@ nonisolated final class Exchange {
 
     /// All of the body is there.
     @MainActor func completed(handler: any HTTPHandler) -> Step {
-        if case .discarding(let head, let response, _) = progress {
+        if case .discarding(let version, let response, _) = progress {
             progress = .answered
-            return .answer(.response(response), head)
+            return .answer(.response(response), version)
         }
         if case .held(let held) = progress { return .demand(held) }
-        guard case .receiving(let head, let request) = progress else { return .proceed }
+        guard case .receiving(let admitted, let body) = progress else { return .proceed }
         progress = .answered
+        let head = admitted.head
         do throws(Problem) {
-            let body = try request.body.finish()
-            return .answer(handler.serve(request, body: body, from: head), head)
+            let body = try body.finish()
+            return .answer(handler.serve(admitted.request, body: body, from: head), head.version)
         } catch {
-            var response = HTTPResponse(error)
-            response.fields += request.fields
-            return .answer(.response(response), head)
+            let response = HTTPResponse(error).adding(admitted.request.fields)
+            return .answer(.response(response), head.version)
         }
     }
 
@@ -100,6 +101,12 @@ nonisolated final class Exchange {
         case .receiving, .discarding, .held, .answered: false
         }
     }
+
+    /// The answer, if it is to be used again once the daemon is done with this request.
+    private(set) var prepared: PreparedAnswer?
+
+    /// The answer goes out in this form.
+    func use(_ prepared: PreparedAnswer) { self.prepared = prepared }
 
     /// What of a refused request's body is read, so that its connection can be kept.
     private static let discardedBytes = 4 << 20

@@ -3,7 +3,11 @@ package import WebSocketProtocol
 
 /// Who answers the requests that the server receives; called on the loop.
 package protocol HTTPHandler: AnyObject {
+    /// Names what `admit` goes by: another number whenever it might decide otherwise about the same head.
+    var rules: Int { get }
     /// Decides about a request when its head is there, before any of its body is read.
+    ///
+    /// By the head and the `rules` alone: the server asks once about heads that are the same.
     func admit(_ head: RequestHead) -> Admission
     /// Does the work of a request whose body is there in full.
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer

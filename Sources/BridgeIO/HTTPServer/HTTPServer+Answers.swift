@@ -13,42 +13,54 @@ extension HTTPServer {
         case .closeConnection:
             return false
         case .demand(let held):
-            return unsafe demand(held, on: connection)
-        case .answer(let answer, let head):
-            let descriptor = unsafe wsbridge_connection_descriptor(connection)
+            return unsafe demand(held, of: exchange, on: connection)
+        case .answer(let answer, let version):
             switch answer {
             case .response(let response):
-                return unsafe queue(response, on: connection)
+                return unsafe queue(response, for: exchange, on: connection)
             case .later(let begin):
-                deadlines.cancel(descriptor: descriptor)
+                deadlines.cancel(exchange.client)
                 let held = unsafe HeldAnswer(on: connection, of: self)
                 exchange.hold(held)
                 heldAnswers[ObjectIdentifier(held)] = held
                 begin(held)
-                return unsafe demand(held, on: connection)
+                return unsafe demand(held, of: exchange, on: connection)
             case .stream(let fields, let open):
-                deadlines.cancel(descriptor: descriptor)
-                return unsafe openStream(fields: fields, on: connection, version: head.version, open)
+                deadlines.cancel(exchange.client)
+                return unsafe openStream(fields: fields, on: connection, version: version, open)
             }
         }
     }
 
-    private func demand(_ held: HeldAnswer, on connection: OpaquePointer) -> Bool {
+    private func demand(_ held: HeldAnswer, of exchange: Exchange, on connection: OpaquePointer) -> Bool {
         switch held.demand() {
-        case .send(let response): unsafe queue(response, on: connection)
+        case .send(let response): unsafe queue(response, for: exchange, on: connection)
         case .close: false
         case .wait: true
         }
     }
 
-    /// The daemon is done with a request whose answer was held.
-    func release(_ held: HeldAnswer) {
-        held.finish()
-        heldAnswers[ObjectIdentifier(held)] = nil
+    /// The daemon is done with a request.
+    func ended(_ exchange: Exchange) {
+        if let held = exchange.held {
+            held.finish()
+            heldAnswers[ObjectIdentifier(held)] = nil
+        }
+        if let prepared = exchange.prepared { preparedAnswers.putBack(prepared) }
+        deadlines.start(.next, of: exchange.client)
     }
 
-    private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
-        unsafe deadlines.start(.answer, descriptor: wsbridge_connection_descriptor(connection))
+    private func queue(
+        _ response: HTTPResponse,
+        for exchange: Exchange,
+        on connection: OpaquePointer
+    ) -> Bool {
+        deadlines.start(.answer, of: exchange.client)
+        let status = CUnsignedInt(response.status)
+        if let prepared = preparedAnswers.take(response) {
+            exchange.use(prepared)
+            return unsafe MHD_queue_response(connection, status, prepared.content) == .YES
+        }
         let content = unsafe response.body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
                 bytes.count,
@@ -58,9 +70,9 @@ extension HTTPServer {
         }
         guard let content = unsafe content else { return false }
         defer { unsafe MHD_destroy_response(content) }
-        unsafe add(response.fields, to: content)
+        unsafe HTTPServer.add(response.fields, to: content)
         if response.closesConnection { unsafe MHD_add_response_header(content, "Connection", "close") }
-        return unsafe MHD_queue_response(connection, CUnsignedInt(response.status), content) == .YES
+        return unsafe MHD_queue_response(connection, status, content) == .YES
     }
 
     private func openStream(
@@ -86,7 +98,7 @@ extension HTTPServer {
             return false
         }
         defer { unsafe MHD_destroy_response(content) }
-        unsafe add(fields, to: content)
+        unsafe HTTPServer.add(fields, to: content)
         return unsafe MHD_queue_response(connection, 200, content) == .YES
     }
 
@@ -95,7 +107,7 @@ extension HTTPServer {
     /// What the daemon asks a pulled stream for at a time.
     private static let pulledBlockBytes = 16 * 1024
 
-    private func add(_ fields: [HTTPField], to content: OpaquePointer) {
+    nonisolated static func add(_ fields: [HTTPField], to content: OpaquePointer) {
         for field in fields { unsafe MHD_add_response_header(content, field.name, field.value) }
     }
 }

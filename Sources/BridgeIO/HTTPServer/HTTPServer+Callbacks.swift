@@ -1,7 +1,6 @@
 internal import BridgeCore
 internal import CMicroHTTPD
 internal import Glibc
-internal import WebSocketProtocol
 
 // What libmicrohttpd calls. Every context is the server, which outlives its daemon; a request's own context is
 // its retained `Exchange`, which `requestCompleted` releases: the daemon calls that once for each.
@@ -13,13 +12,13 @@ nonisolated func targetRead(
     _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
     guard let server = unsafe owner(of: context, as: HTTPServer.self),
-        let target = unsafe target, let connection = unsafe connection
+        let target = unsafe target, let connection = unsafe connection,
+        let client = unsafe owner(of: wsbridge_connection_context(connection), as: ClientConnection.self)
     else { return nil }
     // As it came: what is not UTF-8 is to be refused, not mended.
     let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: target, count: strlen(target)))
-    let descriptor = unsafe wsbridge_connection_descriptor(connection)
-    MainActor.assumeIsolated { server.deadlines.start(.request, descriptor: descriptor) }
-    return unsafe Unmanaged.passRetained(Exchange(target: bytes)).toOpaque()
+    MainActor.assumeIsolated { server.deadlines.start(.request, of: client) }
+    return unsafe Unmanaged.passRetained(Exchange(target: bytes, client: client)).toOpaque()
 }
 
 /// The head is there, then each part of the body, then its end.
@@ -35,21 +34,30 @@ nonisolated func answerRequest(
 ) -> MHD_Result {
     guard let server = unsafe owner(of: context, as: HTTPServer.self),
         let exchange = unsafe owner(of: exchange?.pointee, as: Exchange.self),
-        let connection = unsafe connection, let uploadSize = unsafe uploadSize
+        let connection = unsafe connection, let uploadSize = unsafe uploadSize,
+        let path = unsafe path, let method = unsafe method, let version = unsafe version
     else { return .NO }
     let chunk = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
     let isFirst = exchange.isWaitingForHead
-    let head = unsafe isFirst ? requestHead(connection, exchange, path, method, version) : nil
-    let goesOn = unsafe onLoop(with: (exchange, connection, chunk, head)) {
+    let line = unsafe (path: path, method: method, version: version)
+    let goesOn = unsafe onLoop(with: (exchange, connection, chunk, line)) {
         exchange,
         connection,
         chunk,
-        head in
+        line in
         let step =
-            if let head, let check = server.selfCheck, check.target == head.target {
-                Exchange.Step.answer(check.answer, head)
-            } else if let head {
-                exchange.received(head, handler: server.handler)
+            if isFirst {
+                server.received(
+                    unsafe ReceivedHead(
+                        connection,
+                        from: exchange.client.address,
+                        target: exchange.target,
+                        path: line.path,
+                        method: line.method,
+                        version: line.version
+                    ),
+                    for: exchange
+                )
             } else if unsafe !chunk.isEmpty {
                 unsafe exchange.received(chunk)
             } else {
@@ -57,7 +65,7 @@ nonisolated func answerRequest(
             }
         return unsafe server.take(step, of: exchange, on: connection)
     }
-    if head == nil { unsafe uploadSize.pointee = 0 }
+    if !isFirst { unsafe uploadSize.pointee = 0 }
     return goesOn ? .YES : .NO
 }
 
@@ -68,35 +76,35 @@ nonisolated func requestCompleted(
     _ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     _ reason: MHD_RequestTerminationCode
 ) {
-    guard let exchange = unsafe exchange, let retained = unsafe exchange.pointee else { return }
-    let held = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue().held
-    unsafe exchange.pointee = nil
-    guard let server = unsafe owner(of: context, as: HTTPServer.self), let connection = unsafe connection
-    else { return }
-    let descriptor = unsafe wsbridge_connection_descriptor(connection)
-    MainActor.assumeIsolated {
-        if let held { server.release(held) }
-        server.deadlines.start(.next, descriptor: descriptor)
-    }
+    guard let slot = unsafe exchange, let retained = unsafe slot.pointee else { return }
+    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
+    unsafe slot.pointee = nil
+    guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return }
+    onLoop(with: exchange) { server.ended($0) }
 }
 
 /// A connection was accepted or is about to be closed.
 nonisolated func connectionChanged(
     _ context: UnsafeMutableRawPointer?,
     _ connection: OpaquePointer?,
-    _ ownContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ client: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     _ change: MHD_ConnectionNotificationCode
 ) {
-    guard let server = unsafe owner(of: context, as: HTTPServer.self), let connection = unsafe connection
+    guard let server = unsafe owner(of: context, as: HTTPServer.self), let connection = unsafe connection,
+        let slot = unsafe client
     else { return }
-    let descriptor = unsafe wsbridge_connection_descriptor(connection)
-    let isNew = change == .CONNECTION_NOTIFY_STARTED
-    MainActor.assumeIsolated {
-        if isNew {
-            server.deadlines.start(.first, descriptor: descriptor)
-        } else {
-            server.deadlines.cancel(descriptor: descriptor)
+    if change == .CONNECTION_NOTIFY_STARTED {
+        // Released below: the daemon tells of the end of each connection once.
+        let retained = unsafe onLoop(with: connection) { connection in
+            let client = unsafe ClientConnection(connection)
+            server.deadlines.add(client)
+            return unsafe Int(bitPattern: Unmanaged.passRetained(client).toOpaque())
         }
+        unsafe slot.pointee = UnsafeMutableRawPointer(bitPattern: retained)
+    } else if let retained = unsafe slot.pointee {
+        let client = unsafe Unmanaged<ClientConnection>.fromOpaque(retained).takeRetainedValue()
+        unsafe slot.pointee = nil
+        MainActor.assumeIsolated { server.deadlines.remove(client) }
     }
 }
 
@@ -117,54 +125,4 @@ nonisolated func releaseStream(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     let stream = unsafe Unmanaged<EventStream>.fromOpaque(context).takeRetainedValue()
     MainActor.assumeIsolated { stream.release() }
-}
-
-// MARK: Reading a head
-
-private nonisolated func requestHead(
-    _ connection: OpaquePointer,
-    _ exchange: Exchange,
-    _ path: UnsafePointer<CChar>?,
-    _ method: UnsafePointer<CChar>?,
-    _ version: UnsafePointer<CChar>?
-) -> RequestHead {
-    // All of the request line lies in one buffer, its parts separated by one NUL each. If there is more between
-    // target and version, the client sent a NUL in the target, which is put back here to be refused.
-    let distance = Int(bitPattern: version) - Int(bitPattern: path)
-    let target = distance == exchange.target.count + 1 ? exchange.target : exchange.target + [0]
-    var fields: [HTTPField] = []
-    unsafe withUnsafeMutablePointer(to: &fields) { fields in
-        _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, collectField, fields)
-    }
-    return unsafe RequestHead(
-        method: text(method),
-        target: target,
-        version: text(version) == "HTTP/1.0" ? .http10 : .http11,
-        fields: fields,
-        client: SocketAddress(copying: wsbridge_client_address(connection)).map { .ip($0.host) } ?? .unix
-    )
-}
-
-/// Appends one field to the array that `context` points to for the duration of the call.
-private nonisolated func collectField(
-    _ context: UnsafeMutableRawPointer?,
-    _ kind: MHD_ValueKind,
-    _ name: UnsafePointer<CChar>?,
-    _ nameLength: Int,
-    _ value: UnsafePointer<CChar>?,
-    _ valueLength: Int
-) -> MHD_Result {
-    let name = unsafe text(UnsafeRawBufferPointer(start: name, count: nameLength))
-    let value = unsafe text(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
-    unsafe context?.assumingMemoryBound(to: [HTTPField].self).pointee.append(HTTPField(name, value))
-    return .YES
-}
-
-private nonisolated func text(_ bytes: UnsafeRawBufferPointer) -> String {
-    unsafe String(decoding: bytes, as: UTF8.self)
-}
-
-private nonisolated func text(_ string: UnsafePointer<CChar>?) -> String {
-    guard let string = unsafe string else { return "" }
-    return unsafe String(cString: string)
 }

@@ -19,6 +19,13 @@ internal import Glibc
     /// The requests whose answers were not known at once, until the daemon is done with them.
     var heldAnswers: [ObjectIdentifier: HeldAnswer] = [:]
 
+    /// Answers that can be used again.
+    var preparedAnswers = PreparedAnswers()
+    /// What was decided about requests that may come again.
+    var admissions = AdmissionMemo()
+    /// The head that came last; kept for its memory.
+    var headImage = HeadImage()
+
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024
     /// Connections beside those of subscribers.
@@ -103,6 +110,7 @@ internal import Glibc
     func run() {
         needsRun = false
         guard let daemon = unsafe daemon else { return }
+        deadlines.runBegins()
         let before = unsafe wsbridge_connection_count(daemon)
         unsafe MHD_run(daemon)
         // A daemon that could accept no more looks at its listening socket again only in the run after the one in

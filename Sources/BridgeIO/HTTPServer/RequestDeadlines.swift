@@ -1,5 +1,4 @@
 internal import BridgeCore
-internal import CUV
 internal import Glibc
 
 /// Closes the connections of clients that do not get their request out in time.
@@ -28,25 +27,48 @@ package final class RequestDeadlines {
     private let loop: Loop
     /// A new one holds for what begins from now on.
     package var timeout: Duration
-    private var due: [Int32: Instant] = [:]
+    /// The time as of the daemon's latest run: what happens in one happens at once.
+    private var now: Instant
+    /// All that are open, in no order.
+    private var clients: [ClientConnection] = []
     private var alarm: (due: Instant, timer: LoopTimer)?
 
     init(loop: Loop, timeout: Duration) {
         self.loop = loop
         self.timeout = timeout
+        now = loop.now
     }
 
-    /// The connection on `descriptor` has so long from now.
-    func start(_ wait: Wait, descriptor: Int32) {
-        let deadline = loop.now + (wait == .next ? max(RequestDeadlines.idleTimeout, timeout) : timeout)
-        due[descriptor] = deadline
+    /// The daemon is about to run.
+    func runBegins() {
+        now = loop.now
+    }
+
+    /// A client was accepted.
+    func add(_ client: ClientConnection) {
+        client.place = clients.count
+        clients.append(client)
+        start(.first, of: client)
+    }
+
+    /// A client is gone.
+    func remove(_ client: ClientConnection) {
+        guard let last = clients.popLast(), last !== client else { return }
+        clients[client.place] = last
+        last.place = client.place
+    }
+
+    /// The client has so long from now.
+    func start(_ wait: Wait, of client: ClientConnection) {
+        let deadline = now + (wait == .next ? max(RequestDeadlines.idleTimeout, timeout) : timeout)
+        client.due = deadline
         if let alarm, alarm.due <= deadline { return }
         arm(deadline)
     }
 
-    /// The connection on `descriptor` owes nothing for now, or is gone.
-    func cancel(descriptor: Int32) {
-        due[descriptor] = nil
+    /// The client owes nothing for now.
+    func cancel(_ client: ClientConnection) {
+        client.due = nil
     }
 
     private func arm(_ deadline: Instant) {
@@ -56,13 +78,18 @@ package final class RequestDeadlines {
 
     private func expire() {
         let now = loop.now
-        for (descriptor, deadline) in due where deadline <= now {
-            due[descriptor] = nil
-            // The daemon owns the socket: it sees the end and closes it.
-            shutdown(descriptor, Int32(SHUT_RDWR))
+        var next: Instant?
+        for client in clients {
+            guard let due = client.due else { continue }
+            if due <= now {
+                client.due = nil
+                // The daemon owns the socket: it sees the end and closes it.
+                shutdown(client.descriptor, Int32(SHUT_RDWR))
+            } else {
+                next = min(next ?? due, due)
+            }
         }
         alarm = nil
-        guard let next = due.values.min() else { return }
-        arm(max(next, now + granularity))
+        if let next { arm(max(next, now + granularity)) }
     }
 }

@@ -39,6 +39,8 @@ import Testing
         server.prepareToWait()
     }
 
+    let rules = 0
+
     func admit(_ head: RequestHead) -> Admission {
         gate.admit(head, connections: ["default"])
     }

@@ -13,6 +13,8 @@ import WebSocketProtocol
     private(set) var bodies: [[UInt8]] = []
     /// What such requests are answered with.
     var answerBody: [UInt8] = []
+    /// They are answered with what they sent instead.
+    var answersWithBody = false
     private let gate: RequestGate
     private var turnEnd: BeforeWaiting?
 
@@ -39,8 +41,13 @@ import WebSocketProtocol
         hub.append(.message(Message(.text, Array(text.utf8))), of: other ?? connection, direction: direction)
     }
 
+    var rules = 0
+    /// Heads that were decided about.
+    private(set) var admitted = 0
+
     func admit(_ head: RequestHead) -> Admission {
-        gate.admit(head, connections: ["default", "other"])
+        admitted += 1
+        return gate.admit(head, connections: ["default", "other"])
     }
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
@@ -54,7 +61,7 @@ import WebSocketProtocol
         default:
             bodies.append(body)
             var response = HTTPResponse(status: 200)
-            response.body = answerBody
+            response.body = answersWithBody ? body : answerBody
             return .response(response)
         }
     }

@@ -1,0 +1,98 @@
+internal import BridgeCore
+internal import CMicroHTTPD
+internal import Glibc
+internal import WebSocketProtocol
+
+/// A request's head as the daemon has it, lent for the duration of a call.
+@safe nonisolated struct ReceivedHead {
+    private let connection: OpaquePointer
+    private let client: ClientAddress
+    private let target: [UInt8]
+    private let method: UnsafePointer<CChar>
+    private let version: UnsafePointer<CChar>
+
+    /// Takes what libmicrohttpd passes to its handler; `target` is what came before it was unescaped.
+    init(
+        _ connection: OpaquePointer,
+        from client: ClientAddress,
+        target: [UInt8],
+        path: UnsafePointer<CChar>,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>
+    ) {
+        unsafe self.connection = connection
+        self.client = client
+        // All of the request line lies in one buffer, its parts separated by one NUL each. If there is more between
+        // target and version, the client sent a NUL in the target, which is put back here to be refused.
+        let distance = Int(bitPattern: version) - Int(bitPattern: path)
+        self.target = distance == target.count + 1 ? target : target + [0]
+        unsafe self.method = unsafe method
+        unsafe self.version = unsafe version
+    }
+
+    /// Puts all that the head says into `image`.
+    func draw(_ image: inout HeadImage) {
+        image.clear()
+        unsafe image.append(bytes(of: method))
+        unsafe image.append(bytes(of: version))
+        unsafe target.withUnsafeBytes { unsafe image.append($0) }
+        var client = client.text
+        client.withUTF8 { unsafe image.append(UnsafeRawBufferPointer($0)) }
+        unsafe withUnsafeMutablePointer(to: &image) { image in
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, drawField, image)
+        }
+    }
+
+    /// The head, read.
+    var head: RequestHead {
+        var fields: [HTTPField] = []
+        unsafe withUnsafeMutablePointer(to: &fields) { fields in
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, collectField, fields)
+        }
+        return unsafe RequestHead(
+            method: text(bytes(of: method)),
+            target: target,
+            version: text(bytes(of: version)) == "HTTP/1.0" ? .http10 : .http11,
+            fields: fields,
+            client: client
+        )
+    }
+}
+
+/// Adds one field to the image that `context` points to for the duration of the call.
+private nonisolated func drawField(
+    _ context: UnsafeMutableRawPointer?,
+    _ kind: MHD_ValueKind,
+    _ name: UnsafePointer<CChar>?,
+    _ nameLength: Int,
+    _ value: UnsafePointer<CChar>?,
+    _ valueLength: Int
+) -> MHD_Result {
+    guard let image = unsafe context?.assumingMemoryBound(to: HeadImage.self) else { return .NO }
+    unsafe image.pointee.append(UnsafeRawBufferPointer(start: name, count: nameLength))
+    unsafe image.pointee.append(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
+    return .YES
+}
+
+/// Appends one field to the array that `context` points to for the duration of the call.
+private nonisolated func collectField(
+    _ context: UnsafeMutableRawPointer?,
+    _ kind: MHD_ValueKind,
+    _ name: UnsafePointer<CChar>?,
+    _ nameLength: Int,
+    _ value: UnsafePointer<CChar>?,
+    _ valueLength: Int
+) -> MHD_Result {
+    let name = unsafe text(UnsafeRawBufferPointer(start: name, count: nameLength))
+    let value = unsafe text(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
+    unsafe context?.assumingMemoryBound(to: [HTTPField].self).pointee.append(HTTPField(name, value))
+    return .YES
+}
+
+private nonisolated func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    unsafe String(decoding: bytes, as: UTF8.self)
+}
+
+private nonisolated func bytes(of string: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: string, count: strlen(string))
+}
