@@ -1,7 +1,8 @@
 """Runs the rounds: every contestant does every work once a round, then the next round begins.
 
 So whatever else the machine does meets all of them. What is compared are ratios within one round, and what is
-reported is the median of the rounds. A contestant that loses or doubles a message has no result.
+reported is the median of the rounds. A contestant that loses or doubles a message has no result; of a peer
+that is a finding, which the report tells, of the bridge it is a failure.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ WORKS = [
     *(Work(f"flat out, N = {n:,}", "flat", FLAT, n) for n in (1, 100)),
     Work("flat out, N = 1,000", "flat", [*FLAT, "Nchan, 2 workers"], 1000),
     Work("idle, N = 1,000", "idle", BRIDGES, 1000),
-    Work("POST, 32 clients", "post", BRIDGES),
+    Work("POST, 32 clients", "post", [*BRIDGES[:2], "limit on libmicrohttpd", *BRIDGES[2:]]),
     Work("receive, 100 B", "codec", CLIENTS),
     Work("receive, 1 MiB", "codec", CLIENTS, size=1 << 20),
     Work("idle, 1 upstream", "idle", ["wsbridge"]),
@@ -52,8 +53,24 @@ WORKS = [
 #: By work and contestant, a result a round; None where there is none.
 Results = dict[tuple[str, str], list[dict[str, float] | None]]
 
+#: The status of the load tool when messages did not arrive exactly once.
+LOST = 3
+PEERS = ("Nchan", "aiohttp", "websockets")
 
-def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[str, float] | None:
+
+@dataclass(frozen=True)
+class Failure:
+    """A measurement without a result."""
+
+    status: int
+    why: str
+
+    def is_finding_about(self, contestant: str) -> bool:
+        """Whether this tells how a peer is, and not that the measurement went wrong."""
+        return self.status == LOST and contestant.startswith(PEERS)
+
+
+def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[str, float] | Failure:
     ports = Ports.free()
     server, has_upstream = command(contestant, tools, ports, work.links)
     load = [str(tools.tools / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
@@ -77,7 +94,7 @@ def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[s
     if done.returncode == 0:
         return json.loads(done.stdout)
     print(f"\n{work.name}, {contestant}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-    return None
+    return Failure(done.returncode, (done.stderr.strip().splitlines() or [""])[-1].removeprefix("load: "))
 
 
 def medians(results: Results) -> dict[tuple[str, str], dict[str, float]]:
@@ -98,28 +115,39 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, required=True, help="the folder of load, limit and venv")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
+    parser.add_argument("--only", default="", help="do the works alone whose name has this in it")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     if (os.cpu_count() or 1) < 2:
         sys.exit("two cores are needed: one for the server, one for the load")
 
+    works = [work for work in WORKS if options.only in work.name]
     tools = Tools(options.binaries.absolute(), options.tools.absolute())
     results: Results = defaultdict(list)
+    findings: dict[tuple[str, str], list[str]] = defaultdict(list)
+    incomplete = set()
     began, loads = time.monotonic(), [os.getloadavg()[0]]
     for number in range(1, options.rounds + 1):
-        for work in WORKS:
+        for work in works:
             for contestant in work.contestants:
                 print(
                     f"\rround {number}/{options.rounds}: {work.name}, {contestant}\x1b[K", end="", flush=True
                 )
-                results[work.name, contestant].append(measure(work, contestant, tools, options.seconds))
+                result = measure(work, contestant, tools, options.seconds)
+                key = (work.name, contestant)
+                results[key].append(None if isinstance(result, Failure) else result)
+                if isinstance(result, Failure) and result.is_finding_about(contestant):
+                    findings[key].append(result.why)
+                elif isinstance(result, Failure):
+                    incomplete.add(", ".join(key))
         loads.append(os.getloadavg()[0])
     print("\r\x1b[K", end="")
 
     text = report.text(
         results,
         medians(results),
-        [(work.name, work.mode, work.contestants) for work in WORKS],
+        findings,
+        [(work.name, work.mode, work.contestants) for work in works],
         report.Circumstances(
             rounds=options.rounds,
             seconds=options.seconds,
@@ -131,11 +159,8 @@ def main() -> int:
     )
     options.output.write_text(text)
     print(text)
-    incomplete = [
-        f"{work}, {contestant}" for (work, contestant), rounds in results.items() if not all(rounds)
-    ]
     if incomplete:
-        print("no result in every round: " + "; ".join(incomplete), file=sys.stderr)
+        print("no result in every round: " + "; ".join(sorted(incomplete)), file=sys.stderr)
     return 1 if incomplete else 0
 
 

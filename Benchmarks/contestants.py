@@ -64,6 +64,8 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
         return [*wsbridge, "--config", str(configuration)], True
     if contestant == "limit":
         return [str(tools.tools / "limit"), *numbers], True
+    if contestant == "limit on libmicrohttpd":
+        return [str(tools.tools / "limit_on_microhttpd"), *numbers], True
     if contestant == "limit, each by itself":
         return [str(tools.tools / "limit"), *numbers, "each"], True
     if contestant == "aiohttp":

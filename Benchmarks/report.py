@@ -52,11 +52,19 @@ class Target:
 def text(
     results: dict[tuple[str, str], Rounds],
     medians: dict[tuple[str, str], dict[str, float]],
+    findings: dict[tuple[str, str], list[str]],
     works: list[tuple[str, str, list[str]]],
     circumstances: Circumstances,
 ) -> str:
+    """Return the whole report; `findings` are the messages that peers lost, by work and contestant."""
     return "\n".join(
-        [*preface(circumstances), *targets(results, medians, circumstances), *tables(medians, works)]
+        [
+            *preface(circumstances),
+            *targets(results, medians, circumstances),
+            *besides(results),
+            *tables(medians, findings, works),
+            *losses(findings, circumstances.rounds),
+        ]
     )
 
 
@@ -203,13 +211,76 @@ def targets(
     ]
 
 
+def besides(results: dict[tuple[str, str], Rounds]) -> list[str]:
+    """What explains a target, and is none itself."""
+
+    def ratio(work: str, figure: str, ours: str, theirs: str, floor: str | None = None) -> str:
+        """Return the median of theirs divided by ours, each less what the floor needs for the same."""
+        if not all(results.get((work, who)) for who in (ours, theirs, floor or ours)):
+            return "not measured"
+        values = []
+        for one, other, least in zip(
+            results[work, ours], results[work, theirs], results[work, floor or ours], strict=True
+        ):
+            if not (one and other and least):
+                return "not measured"
+            below = least[figure] if floor else 0
+            values.append((other[figure] - below) / max(one[figure] - below, 1e-9))
+        return f"{statistics.median(values):.3g} ×"
+
+    one, post = "one message at a time, N = 1", "POST, 32 clients"
+    rows = [
+        (
+            "one subscriber: p50 beyond the limit's, aiohttp's of wsbridge's",
+            ratio(one, "p50_us", "wsbridge", "aiohttp", "limit"),
+        ),
+        (
+            "one subscriber: CPU beyond the limit's, aiohttp's of wsbridge's",
+            ratio(one, "cpu_us_each", "wsbridge", "aiohttp", "limit"),
+        ),
+        (
+            "POST: CPU per request, of the limit's on libmicrohttpd",
+            ratio(post, "cpu_us_each", "limit on libmicrohttpd", "wsbridge"),
+        ),
+        (
+            "POST: CPU per request of the limit on libmicrohttpd, of the limit's",
+            ratio(post, "cpu_us_each", "limit", "limit on libmicrohttpd"),
+        ),
+    ]
+    return [
+        "## Beside the targets",
+        "",
+        "The limit is the kernel and the load tool, which no bridge can do without: what a bridge adds to it",
+        "is its own.",
+        "",
+        "| Work | Measured |",
+        "|---|---|",
+        *(f"| {work} | {measured} |" for work, measured in rows),
+        "",
+    ]
+
+
 def missing() -> float:
     """What the program does not do yet."""
     raise KeyError
 
 
+def losses(findings: dict[tuple[str, str], list[str]], rounds: int) -> list[str]:
+    """What peers did not deliver, which is why they have no figures there."""
+    if not findings:
+        return []
+    lines = ["## Messages that were lost", "", "[PROFILE.md](PROFILE.md) says why, where that is known.", ""]
+    for (work, contestant), examples in findings.items():
+        lines.append(
+            f"- {work}, {contestant}, in {len(examples)} of {rounds} rounds, for example: {examples[0]}"
+        )
+    return [*lines, ""]
+
+
 def tables(
-    medians: dict[tuple[str, str], dict[str, float]], works: list[tuple[str, str, list[str]]]
+    medians: dict[tuple[str, str], dict[str, float]],
+    findings: dict[tuple[str, str], list[str]],
+    works: list[tuple[str, str, list[str]]],
 ) -> list[str]:
     lines = ["## Medians", ""]
     for name, mode, contestants in works:
@@ -218,7 +289,8 @@ def tables(
         lines += ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
         for contestant in contestants:
             figures = medians.get((name, contestant))
-            cells = [format(figures) if figures else "no result" for format in columns.values()]
+            missing_figure = "lost messages" if findings.get((name, contestant)) else "no result"
+            cells = [format(figures) if figures else missing_figure for format in columns.values()]
             lines.append(f"| {contestant} | " + " | ".join(cells) + " |")
         lines.append("")
     return lines

@@ -9,7 +9,7 @@
 //   codec   WebSocket messages as fast as the server reads them, no stream
 //
 // `links` is how many connections the server opens to the upstream. Every message must reach every stream once,
-// and every POST the upstream, or there is no result.
+// and every POST the upstream, or there is no result: then the status is 3, and 1 after any other failure.
 #include "load.h"
 
 #include <arpa/inet.h>
@@ -46,6 +46,17 @@ void fail(const char *format, ...) {
     fprintf(stderr, " (%s)\n", strerror(code));
     stop_process();
     exit(1);
+}
+
+void fail_at_delivery(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("load: ", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputs("\n", stderr);
+    stop_process();
+    exit(3);
 }
 
 uint64_t now_ns(void) {
@@ -189,8 +200,8 @@ static void measure(void) {
     }
     if (!posting) check_deliveries(published);
     else if (posts.answered != published || (options.upstream && upstream_received() != published))
-        fail("of %llu messages %llu were answered and %llu arrived", (unsigned long long)published,
-             (unsigned long long)posts.answered, (unsigned long long)upstream_received());
+        fail_at_delivery("of %llu messages %llu were answered and %llu arrived", (unsigned long long)published,
+                         (unsigned long long)posts.answered, (unsigned long long)upstream_received());
 }
 
 static char **read_options(int count, char **arguments) {

@@ -13,6 +13,8 @@
 
 /// Ends the tool, and with it the server, with a message and errno's.
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/// The same with the status 3: all went well but that messages were lost or doubled.
+_Noreturn void fail_at_delivery(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void);
 
 /// Something on the epoll; `ready` gets the events and itself.
@@ -55,7 +57,7 @@ struct deliveries {
 };
 extern struct deliveries deliveries;
 void subscribe_all(uint16_t port, const char *path, int count);
-/// Fails unless each subscriber got each of the messages 1...`published` once.
+/// Fails, with the status 3, unless each subscriber got each of the messages 1...`published` once.
 void check_deliveries(uint64_t published);
 
 // upstream.c: the WebSocket server that the bridge dials

@@ -144,7 +144,7 @@ void check_deliveries(uint64_t published) {
     for (int index = 0; index < wanted; index++) {
         const struct subscriber *it = &subscribers[index];
         if (it->got != published || it->sum != published * (published + 1) / 2)
-            fail("subscriber %d got %llu of %llu messages", index, (unsigned long long)it->got,
-                 (unsigned long long)published);
+            fail_at_delivery("subscriber %d got %llu of %llu messages", index, (unsigned long long)it->got,
+                             (unsigned long long)published);
     }
 }

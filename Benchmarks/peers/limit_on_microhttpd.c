@@ -1,0 +1,169 @@
+// The limit of POST on libmicrohttpd: what limit.c does with a POST, with the answers that the bridge gives, through
+// the library as the bridge drives it. No checks, no outbox. A ratio to it says what the bridge itself adds.
+//
+// usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { BODY = 4096, OUTGOING = 256 << 10, CONNECTION_MEMORY = 32 << 10 };
+
+struct request {
+    bool has_head;
+    size_t count;
+    char body[BODY];
+};
+
+static int upstream = -1;
+static char outgoing[OUTGOING];
+static size_t outgoing_count;
+
+static void check(bool holds, const char *what) {
+    if (holds) return;
+    perror(what);
+    exit(1);
+}
+
+// Masked, as a client has to.
+static void forward(const char *text, size_t count) {
+    static const unsigned char key[4] = {0x12, 0x34, 0x56, 0x78};
+    check(outgoing_count + count + 8 < sizeof outgoing, "more than the upstream takes");
+    unsigned char *out = (unsigned char *)outgoing + outgoing_count, *start = out;
+    *out++ = 0x81;
+    if (count < 126) {
+        *out++ = (unsigned char)(0x80 | count);
+    } else {
+        *out++ = 0x80 | 126;
+        *out++ = (unsigned char)(count >> 8);
+        *out++ = (unsigned char)count;
+    }
+    out = mempcpy(out, key, sizeof key);
+    for (size_t index = 0; index < count; index++) *out++ = (unsigned char)text[index] ^ key[index % 4];
+    outgoing_count += (size_t)(out - start);
+}
+
+static void flush(void) {
+    if (outgoing_count == 0) return;
+    ssize_t sent = send(upstream, outgoing, outgoing_count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    check(sent >= 0 || errno == EAGAIN, "the upstream does not take bytes");
+    if (sent <= 0) return;
+    memmove(outgoing, outgoing + sent, outgoing_count - (size_t)sent);
+    outgoing_count -= (size_t)sent;
+}
+
+static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
+    (void)context, (void)target, (void)connection;
+    struct request *it = malloc(sizeof *it);
+    check(it != NULL, "memory");
+    it->has_head = false;
+    it->count = 0;
+    return it;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode code) {
+    (void)context, (void)connection, (void)code;
+    free(*request);
+    *request = NULL;
+}
+
+static enum MHD_Result take_field(void *count, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                  const char *value, size_t value_length) {
+    (void)kind, (void)name, (void)value;
+    *(size_t *)count += name_length + value_length;
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection) {
+    static unsigned long long number;
+    char body[64];
+    int count = snprintf(body, sizeof body, "{\"id\":\"abcdefghijkl-m%llu\",\"state\":\"queued\"}\n", ++number);
+    struct MHD_Response *response = MHD_create_response_from_buffer((size_t)count, body, MHD_RESPMEM_MUST_COPY);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "Content-Type", "application/json");
+    MHD_add_response_header(response, "Vary", "Origin");
+    enum MHD_Result result = MHD_queue_response(connection, 202, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **request) {
+    (void)context, (void)path, (void)method, (void)version;
+    struct request *it = *request;
+    if (!it->has_head) {
+        size_t bytes = 0;
+        MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_field, &bytes);
+        it->has_head = true;
+        return MHD_YES;
+    }
+    if (*upload_size > 0) {
+        check(it->count + *upload_size <= BODY, "a body that is too long");
+        memcpy(it->body + it->count, upload, *upload_size);
+        it->count += *upload_size;
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    forward(it->body, it->count);
+    return answer(connection);
+}
+
+static void dial(uint16_t port) {
+    int one = 1;
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(port)};
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    upstream = socket(AF_INET, SOCK_STREAM, 0);
+    check(connect(upstream, (struct sockaddr *)&there, sizeof there) == 0, "connect");
+    setsockopt(upstream, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    static const char handshake[] =
+        "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    check(send(upstream, handshake, sizeof handshake - 1, 0) > 0, "send");
+    uint32_t last = 0;
+    for (unsigned char byte; last != 0x0d0a0d0a; last = last << 8 | byte)
+        check(recv(upstream, &byte, 1, 0) == 1, "handshake");
+}
+
+static struct MHD_Daemon *serve(uint16_t port) {
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)};
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, NULL, MHD_OPTION_SOCK_ADDR, &here,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, begin_request,
+        NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
+    check(daemon != NULL, "the daemon");
+    return daemon;
+}
+
+int main(int count, char **arguments) {
+    if (count < 3) return fprintf(stderr, "usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT\n"), 64;
+    dial((uint16_t)atoi(arguments[1]));
+    struct MHD_Daemon *daemon = serve((uint16_t)atoi(arguments[2]));
+    int events = epoll_create1(0), requests = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    for (int index = 0; index < 2; index++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = index ? upstream : requests};
+        check(epoll_ctl(events, EPOLL_CTL_ADD, event.data.fd, &event) == 0, "epoll_ctl");
+    }
+    for (;;) {
+        MHD_UNSIGNED_LONG_LONG milliseconds;
+        int wait = MHD_get_timeout(daemon, &milliseconds) == MHD_YES ? (int)(milliseconds < 1000 ? milliseconds : 1000) : -1;
+        struct epoll_event ready[2];
+        int ready_count = epoll_wait(events, ready, 2, wait);
+        for (int index = 0; index < ready_count; index++) {
+            char ignored[4096];
+            if (ready[index].data.fd == upstream && recv(upstream, ignored, sizeof ignored, MSG_DONTWAIT) == 0) return 0;
+        }
+        MHD_run(daemon);
+        flush();
+    }
+}
