@@ -115,7 +115,7 @@ final class Bridge {
     func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
         let change = ConfigurationChange(from: configuration, to: new)
         configuration = change.result
-        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
         for name in change.removed { remove(name) }

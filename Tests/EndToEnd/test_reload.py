@@ -183,6 +183,29 @@ def test_access_changes_at_once(start_upstream, serve: Serve) -> None:
     assert peer.received(1) == ["1234"]
 
 
+def test_the_page_and_its_files_stay(start_upstream, serve: Serve) -> None:
+    upstream, other = start_upstream(), start_upstream()
+    served = serve({"connections": {"a": {"url": upstream.url}}})
+    paths = ["/", "/app.js", "/openapi.yaml", "/healthz"]
+    before = {path: served.bridge.get(path).status for path in paths}
+    served.reload({"connections": {"a": {"url": upstream.url}, "b": {"url": other.url}}})
+    assert before["/"] == 200
+    assert {path: served.bridge.get(path).status for path in paths} == before
+
+
+def test_a_removed_connection_is_not_found_by_those_who_used_it(start_upstream, serve: Serve) -> None:
+    kept, gone = start_upstream(), start_upstream()
+    served = serve({"connections": {"kept": {"url": kept.url}, "gone": {"url": gone.url}}})
+    gone.peer()
+    # The same bytes each time, from the same client.
+    statuses = [served.bridge.post("/v1/connections/gone/messages", b"x").status for _ in range(2)]
+    served.reload({"connections": {"kept": {"url": kept.url}}})
+    statuses += [served.bridge.post("/v1/connections/gone/messages", b"x").status for _ in range(2)]
+    served.reload({"connections": {"kept": {"url": kept.url}, "gone": {"url": gone.url}}})
+    statuses.append(served.bridge.post("/v1/connections/gone/messages", b"x").status)
+    assert statuses == [202, 202, 404, 404, 202]
+
+
 def test_some_settings_wait_for_a_restart(start_upstream, run_bridge, serve: Serve) -> None:
     upstream = start_upstream()
     connections = {"a": {"url": upstream.url}}
