@@ -144,7 +144,7 @@ def main() -> int:
     print("\r\x1b[K", end="")
 
     text = report.text(
-        results,
+        dict(results),
         medians(results),
         findings,
         [(work.name, work.mode, work.contestants) for work in works],
