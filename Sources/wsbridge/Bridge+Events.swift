@@ -42,6 +42,7 @@ extension Bridge {
 
     func poll(_ name: String, _ query: PollQuery, _ request: AdmittedRequest) throws(Problem) -> HTTPAnswer {
         let connection = try connection(name)
+        hub.expire()
         var poll = Poll(
             query.filter(of: connection.index),
             limit: query.limit,

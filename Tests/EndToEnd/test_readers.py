@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Deadline, Event, Peer, Upstream
+from harness import Bridge, Deadline, Event, Peer, Upstream, await_truth
 
 Configure = Callable[..., Bridge]
 
@@ -209,3 +209,24 @@ def test_gaps_are_counted_where_they_are(two: tuple[Bridge, list[Peer]]) -> None
     assert counts == [1, 0]
     (subscriber,) = bridge.get("/v1/connections/feed.a/subscribers").json()["subscribers"]
     assert subscriber["gaps"] == 1
+
+
+# Age
+
+
+def test_what_is_too_old_goes_though_nothing_comes(serve_with) -> None:
+    bridge, peer = serve_with("history: { maxAge: 300ms }")
+    first = bridge.get("/messages?since=now").json()["next"]
+    peer.send("1", "2", "3")
+    await_truth(lambda: bridge.status()["counters"]["received"] == 3, "they are there")
+    await_truth(lambda: bridge.status()["history"]["messages"] == 0, "the status shows none")
+    assert bridge.status()["history"] == {"messages": 0, "bytes": 0, "oldest": None, "newest": None}
+    assert bridge.get("/messages").json()["messages"] == []
+    assert bridge.get("/events?since=start&idle=50ms&format=raw").body == b""
+    page = bridge.get(f"/messages?since={first}").json()
+    assert (page["messages"], page["gap"]) == ([], {"missed": 3, "oldest": None})
+    # What comes then is kept as long.
+    stream = bridge.stream()
+    peer.send("4")
+    assert stream.next().data == "4"
+    assert bridge.get("/messages").json()["messages"][0]["data"] == "4"
