@@ -211,6 +211,42 @@ def test_gaps_are_counted_where_they_are(two: tuple[Bridge, list[Peer]]) -> None
     assert subscriber["gaps"] == 1
 
 
+def test_losses_in_a_merged_stream_stand_where_they_were_and_are_told_once(
+    start_upstream, serve_file: Configure
+) -> None:
+    upstreams = {name: start_upstream() for name in "ab"}
+    urls = ", ".join(f"{name}: {{ url: '{upstream.url}' }}" for name, upstream in upstreams.items())
+    bridge = serve_file(f"history: {{ maxMessages: 10 }}\nconnections: {{ {urls} }}")
+    peers = {name: upstream.peer() for name, upstream in upstreams.items()}
+    for name in "ab":
+        bridge.stream(f"/v1/connections/{name}/events?types=status&since=start").until_status("ready")
+    stream = bridge.stream("/v1/events")
+    texts = []
+    for number in range(30):
+        for name in "ab" if number % 10 == 0 else "a":
+            peers[name].send(f"{name}{number}")
+            texts.append(json.loads(stream.next().data))
+    ids = [record["id"] for record in texts]
+
+    def read(since: str) -> list[dict]:
+        response = bridge.get(f"/v1/events?format=ndjson&idle=50ms&since={since}")
+        return [json.loads(line) for line in response.body.splitlines()]
+
+    # Ten of a are kept, and all of b.
+    before = ids[0].split("-")[0] + f"-{int(ids[0].split('-')[1]) - 1}"
+    story = read(before)
+    assert [record.get("data") or record["missed"] for record in story] == [
+        *(1, "b0", 10, "b10", 9, *(f"a{number}" for number in range(20, 21)), "b20"),
+        *(f"a{number}" for number in range(21, 30)),
+    ]
+    gaps = [record for record in story if record["type"] == "gap"]
+    assert [gap["id"] for gap in gaps] == [ids[0], ids[11], ids[21]]
+    followers = {record["id"]: after["id"] for record, after in zip(story, story[1:], strict=False)}
+    assert [gap["oldest"] for gap in gaps] == [followers[gap["id"]] for gap in gaps]
+    for index, record in enumerate(story):
+        assert read(record["id"]) == story[index + 1 :]
+
+
 # Age
 
 

@@ -176,7 +176,10 @@ private struct ModelRun {
             if case .record = entry { records += 1 }
         }
         check(records <= room, "a page of \(records) where \(room) were asked for")
-        check(!page.isEmpty || (reader.due.isEmpty && !reader.isAfterForeignID), "nothing, but something is due")
+        check(
+            !page.isEmpty || (reader.due.isEmpty && !reader.isAfterForeignID),
+            "nothing, but something is due"
+        )
         readers[index] = reader
     }
 
@@ -192,7 +195,10 @@ private struct ModelRun {
         let lost = reader.due.prefix { !entries[$0].isKept }
         let rest = Array(reader.due.dropFirst(lost.count))
         check(!lost.isEmpty || reader.isAfterForeignID, "a gap without a loss")
-        check(gap.missed == (reader.isAfterForeignID ? nil : UInt64(lost.count)), "missed \(lost.count): \(gap)")
+        check(
+            gap.missed == (reader.isAfterForeignID ? nil : UInt64(lost.count)),
+            "missed \(lost.count): \(gap)"
+        )
         check(gap.id.sequence == lost.last.map { entries[$0].sequence } ?? reader.seen, "a wrong id: \(gap)")
         check(gap.oldest == rest.first.map { fixture.log.id(entries[$0].sequence) }, "a wrong oldest: \(gap)")
         reader.seen = gap.id.sequence
