@@ -50,6 +50,11 @@ package struct EventLog {
         indices[name].flatMap { removed.contains($0) ? nil : $0 }
     }
 
+    /// Those that there are and whose names are wanted.
+    package func connections(where isWanted: (String) -> Bool) -> [ConnectionIndex] {
+        indices.filter { !removed.contains($0.value) && isWanted($0.key) }.map(\.value)
+    }
+
     package func name(of connection: ConnectionIndex) -> String {
         histories[Int(connection.number)].name
     }

@@ -37,11 +37,13 @@ package final class EventHub {
         polls.onChange = { [unowned self] in onAudienceChange($0) }
     }
 
-    /// Makes room for a connection, or changes the limits of its history.
+    /// Makes room for a connection, or changes the limits of its history; open merged streams take in a new one.
     package func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
+        let isNew = log.index(of: name) == nil
         let index = log.register(name, limits: limits)
         isAgeing = isAgeing || limits.maxAge != nil
         expire()
+        if isNew { reselect() }
         // The next expiry may be sooner than it was.
         expiryTimer = nil
         watchAge()
@@ -51,6 +53,7 @@ package final class EventHub {
     /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
     package func remove(_ connection: ConnectionIndex) {
         endStreams(of: connection)
+        reselect(without: connection)
         log.remove(connection)
     }
 
@@ -162,7 +165,7 @@ package final class EventHub {
         onAudienceChange(feed.filter.connections)
     }
 
-    private func feed(_ key: Feed.Key) -> Feed {
+    func feed(_ key: Feed.Key) -> Feed {
         if let feed = feeds.feeds[key] { return feed }
         let feed = Feed(key, epoch: log.epoch, after: log.headSequence, now: loop.now)
         feeds.add(feed)
