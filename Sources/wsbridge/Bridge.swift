@@ -97,12 +97,15 @@ final class Bridge {
     /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
     /// touched.
     func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
-        let change = ConfigurationChange(from: configuration, to: new)
+        let change = ConfigurationChange(
+            from: configuration,
+            to: new,
+            roomFor: server?.subscriberRoom ?? new.http.maxSubscribers
+        )
         configuration = change.result
-        gate = RequestGate(configuration.http, ownNames: Machine.names)
+        gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
-        for name in change.removed { remove(name) }
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         for name in change.replaced {
             guard var connection = connections[name], let settings = configuration.connections[name] else {
@@ -118,6 +121,8 @@ final class Bridge {
             add(name, settings)
             connections[name]?.upstream.start()
         }
+        // Last, so that a merged stream whose connections are all replaced by others goes on.
+        for name in change.removed { remove(name) }
         return change
     }
 
