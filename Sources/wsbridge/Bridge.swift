@@ -120,6 +120,8 @@ final class Bridge {
             guard let settings = configuration.connections[name] else { continue }
             add(name, settings)
             connections[name]?.upstream.start()
+            // Merged streams that are open read it from now on.
+            connections[name]?.noteAudience()
         }
         // Last, so that a merged stream whose connections are all replaced by others goes on.
         for name in change.removed { remove(name) }

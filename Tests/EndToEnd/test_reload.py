@@ -347,6 +347,19 @@ class Records:
                 return record["data"]
 
 
+def test_an_open_merged_stream_wakes_what_comes(start_upstream, serve: Serve) -> None:
+    upstreams = {name: start_upstream() for name in ("a", "b")}
+    served = serve(connections("a", **upstreams))
+    stream = served.bridge.stream("/v1/events")
+    new = {"url": upstreams["b"].url, "connect": "onDemand", "idleTimeout": "100ms"}
+    settings = {"a": {"url": upstreams["a"].url}, "b": new}
+    served.reload({"connections": settings})
+    upstreams["b"].peer().send("awake")
+    assert json.loads(stream.next().data)["data"] == "awake"
+    stream.close()
+    assert upstreams["b"].peer().left() == (1000, "")
+
+
 def test_a_merged_stream_goes_on_when_all_its_connections_are_replaced(start_upstream, serve: Serve) -> None:
     upstreams = {name: start_upstream() for name in ("a", "b")}
     served = serve(connections("a", **upstreams))
