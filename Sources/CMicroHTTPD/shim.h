@@ -71,6 +71,12 @@ static inline void wsbridge_set_timeout(struct MHD_Connection *connection, unsig
     (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
+/* Has a response sent without chunks, and without a length that it has not. */
+static inline void wsbridge_leave_unframed(struct MHD_Response *response)
+{
+    (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
 /* How long the daemon can wait, in milliseconds, or -1: for as long as nothing happens. */
 static inline long long wsbridge_timeout(struct MHD_Daemon *daemon)
 {

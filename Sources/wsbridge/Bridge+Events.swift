@@ -3,16 +3,17 @@ internal import BridgeIO
 
 /// Receiving: streams, polling, and who is subscribed.
 extension Bridge {
+    /// The stream of these connections, or with a `scope` of all that it covers as they come and go.
     func events(
         of names: [String],
+        in scope: ConnectionScope? = nil,
         _ query: EventsQuery,
         _ request: AdmittedRequest,
         from head: RequestHead
     ) throws(Problem) -> HTTPAnswer {
         guard shutdown == nil else { throw .bridgeStopping }
-        let sources = try names.map { name throws(Problem) in (name: name, connection: try connection(name)) }
-        let selection = ConnectionSelection(sources.map(\.connection.index))
-        let shape = query.subscription(to: selection, at: loop.wallTime).shape
+        let indices = try names.map { name throws(Problem) in try connection(name).index }
+        let shape = query.subscription(to: ConnectionSelection(indices), at: loop.wallTime).shape
         do throws(Problem) {
             try checkRoom()
             try checkRoom(for: shape)
@@ -20,28 +21,39 @@ extension Bridge {
             return .response(StreamRefusal.response(error, to: head, query.format).adding(request.fields))
         }
         let fields = HTTPResponse.streamFields(query.format) + request.fields
-        // As a stream it would end with a chunk, which to a HEAD request is no part of the answer.
-        guard !request.isHead else { return .response(HTTPResponse(status: 200, exactly: fields)) }
-        return .stream(fields: fields) { [hub, loop] channel in
-            let now = loop.wallTime
-            hub.subscribe(
-                channel,
-                query.subscription(to: selection, at: now),
-                from: head.client,
-                opening: { encoder, bytes in
-                    guard query.types.contains(.status) else { return }
-                    for (name, connection) in sources {
-                        encoder.appendSnapshot(of: name, at: now, to: &bytes) {
-                            connection.writeStatus(to: &$0)
-                        }
-                    }
-                }
-            )
+        // To HEAD the head is the whole answer, and the stream is never opened.
+        return .stream(fields: fields) { [self] channel in
+            // Connections may have come and gone since the request was there.
+            let names = scope.map { scope in connectionNames.filter(scope.covers).sorted() } ?? names
+            let sources = names.compactMap { name in connections[name].map { (name, $0) } }
+            guard !sources.isEmpty else { return channel.end() }
+            subscribe(channel, to: sources, in: scope, query, from: head.client)
+        }
+    }
+
+    private func subscribe(
+        _ channel: any StreamChannel,
+        to sources: [(name: String, connection: BridgedConnection)],
+        in scope: ConnectionScope?,
+        _ query: EventsQuery,
+        from client: ClientAddress
+    ) {
+        let now = loop.wallTime
+        // With one that is still closing, too: it may be there again at any moment.
+        let selection = scope.map(hub.selection) ?? ConnectionSelection(sources.map(\.connection.index))
+        var wishes = query.subscription(to: selection, at: now)
+        wishes.scope = scope
+        hub.subscribe(channel, wishes, from: client) { encoder, bytes in
+            guard query.types.contains(.status) else { return }
+            for (name, connection) in sources {
+                encoder.appendSnapshot(of: name, at: now, to: &bytes) { connection.writeStatus(to: &$0) }
+            }
         }
     }
 
     func poll(_ name: String, _ query: PollQuery, _ request: AdmittedRequest) throws(Problem) -> HTTPAnswer {
         let connection = try connection(name)
+        hub.expire()
         var poll = Poll(
             query.filter(of: connection.index),
             limit: query.limit,

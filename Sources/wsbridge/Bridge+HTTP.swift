@@ -32,8 +32,8 @@ extension Bridge: HTTPHandler {
             return .response(try status(of: name, request))
         case .events(let name, let query):
             return try events(of: [name], query, request, from: head)
-        case .mergedEvents(let names, let query):
-            return try events(of: names, query, request, from: head)
+        case .mergedEvents(let names, let scope, let query):
+            return try events(of: names, in: scope, query, request, from: head)
         case .subscribers(let name):
             return .response(try subscribers(of: name, request))
         case .poll(let name, let query):

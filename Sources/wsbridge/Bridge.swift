@@ -113,12 +113,15 @@ final class Bridge {
     /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
     /// touched.
     func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
-        let change = ConfigurationChange(from: configuration, to: new)
+        let change = ConfigurationChange(
+            from: configuration,
+            to: new,
+            roomFor: server?.subscriberRoom ?? new.http.maxSubscribers
+        )
         configuration = change.result
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
-        for name in change.removed { remove(name) }
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         for name in change.replaced {
             guard let connection = connections[name], let settings = configuration.connections[name] else {
@@ -134,7 +137,11 @@ final class Bridge {
             guard let settings = configuration.connections[name] else { continue }
             add(name, settings)
             connections[name]?.upstream.start()
+            // Merged streams that are open read it from now on.
+            connections[name]?.noteAudience()
         }
+        // Last, so that a merged stream whose connections are all replaced by others goes on.
+        for name in change.removed { remove(name) }
         return change
     }
 

@@ -67,7 +67,7 @@ final class BridgedConnection {
             to: &json,
             subscribers: hub.subscriberCount(of: index),
             gaps: hub.gaps(of: index),
-            history: { json in hub.log.status(of: index).writeMembers(to: &json) }
+            history: { json in hub.historyStatus(of: index).writeMembers(to: &json) }
         )
     }
 }

@@ -2,18 +2,28 @@ internal import BridgeCore
 internal import BridgeIO
 internal import WebSocketProtocol
 
-/// A request that waits until its messages were sent, with its repeats that came meanwhile.
+/// The messages of a request that waits until they were sent, with those who wait: the request, and its repeats.
 final class SendWait {
-    private struct Waiting {
-        let held: HeldAnswer
-        let fields: [HTTPField]
+    /// One who waits, each for as long as it asked for.
+    final class Waiting {
+        /// Nil once the client is gone that was the first to ask; its answer counts for repeats all the same.
+        fileprivate var held: HeldAnswer?
+        fileprivate let fields: [HTTPField]
+        /// It is the request itself and no repeat.
+        let isFirst: Bool
+        var deadline: LoopTimer?
+
+        init(_ held: HeldAnswer, fields: [HTTPField], isFirst: Bool) {
+            self.held = held
+            self.fields = fields
+            self.isFirst = isFirst
+        }
     }
 
     var consignment: Consignment
-    let isList: Bool
+    private let isList: Bool
     /// That of the request, if it has one.
     let key: String?
-    var deadline: LoopTimer?
     private var waiting: [Waiting] = []
 
     init(_ consignment: Consignment, isList: Bool, key: String?) {
@@ -25,22 +35,45 @@ final class SendWait {
     /// Nobody waits any more.
     var isDeserted: Bool { waiting.isEmpty }
 
-    /// Whoever gets `held` waits too, and `fields` go with the answer.
+    /// What is known now.
+    var answer: HTTPResponse { consignment.answer(isList: isList) }
+
+    /// One more waits.
     ///
     /// A client that can wait no longer is told what is known by then; afterwards `onLeave` is called.
-    func join(_ held: HeldAnswer, fields: [HTTPField], onLeave: @escaping () -> Void) {
-        waiting.append(Waiting(held: held, fields: fields))
-        held.onLastCall = { [unowned self, unowned held] in
-            waiting.removeAll { $0.held === held }
-            held.give(consignment.answer(isList: isList).adding(fields))
+    func join(_ one: Waiting, onLeave: @escaping () -> Void) {
+        waiting.append(one)
+        one.held?.onLastCall = { [unowned self, unowned one] in
+            give(answer, to: one)
+            if !one.isFirst || key == nil { leave(one) }
             onLeave()
         }
+    }
+
+    /// The time of one that waits is over: it gets what is known.
+    func end(_ one: Waiting) {
+        give(answer, to: one)
+        leave(one)
     }
 
     /// Gives everyone the answer.
     func finish(_ answer: HTTPResponse) {
         let everyone = waiting
         waiting = []
-        for one in everyone { one.held.give(answer.adding(one.fields)) }
+        for one in everyone {
+            one.deadline = nil
+            give(answer, to: one)
+        }
+    }
+
+    private func give(_ answer: HTTPResponse, to one: Waiting) {
+        let held = one.held
+        one.held = nil
+        held?.give(answer.adding(one.fields))
+    }
+
+    private func leave(_ one: Waiting) {
+        one.deadline = nil
+        waiting.removeAll { $0 === one }
     }
 }

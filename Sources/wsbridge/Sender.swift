@@ -30,10 +30,15 @@ final class Sender {
         case .mismatch:
             throw .idempotencyMismatch
         case .answered(let first):
-            return .response(first.adding(Sender.replayed + fields))
+            let answer = first.answer(isList: order.form == .lines)
+            return .response(answer.adding(Sender.replayed + fields))
         case .underWay:
             guard let wait = waitsByKey[key] else { throw .internalError }
-            return .later { [unowned self] in join(wait, $0, Sender.replayed + fields) }
+            let fields = Sender.replayed + fields
+            guard let limit = order.wait else { return .response(wait.answer.adding(fields)) }
+            return .later { [unowned self] held in
+                join(wait, SendWait.Waiting(held, fields: fields, isFirst: false), for: limit)
+            }
         case .new:
             let ids = try accept(messages, order)
             keys.accepted(key, fingerprint: fingerprint, now: loop.now)
@@ -66,21 +71,26 @@ final class Sender {
         }
         let isList = order.form == .lines
         guard let limit = order.wait, consignment.verdict == .open else {
-            let answer = consignment.answer(isList: isList)
-            if let key = order.idempotencyKey { keys.answered(key, with: answer) }
-            return .response(answer.adding(fields))
+            if let key = order.idempotencyKey { keys.answered(key, with: consignment) }
+            return .response(consignment.answer(isList: isList).adding(fields))
         }
         let wait = SendWait(consignment, isList: isList, key: order.idempotencyKey)
         for id in ids { waits[id.number] = wait }
         if let key = wait.key { waitsByKey[key] = wait }
-        wait.deadline = loop.startTimer(after: limit) { [unowned self] in settle(wait) }
-        return .later { [unowned self] in join(wait, $0, fields) }
+        return .later { [unowned self] held in
+            join(wait, SendWait.Waiting(held, fields: fields, isFirst: true), for: limit)
+        }
     }
 
-    private func join(_ wait: SendWait, _ held: HeldAnswer, _ fields: [HTTPField]) {
-        wait.join(held, fields: fields) { [unowned self] in
-            // With a key the first answer is still to be found out, for the repeat that may come.
-            if wait.isDeserted, wait.key == nil { remove(wait) }
+    /// Has one more wait for the messages, for so long.
+    private func join(_ wait: SendWait, _ one: SendWait.Waiting, for limit: Duration) {
+        one.deadline = loop.startTimer(after: limit) { [unowned self] in
+            if one.isFirst { settleKey(of: wait) }
+            wait.end(one)
+            if wait.isDeserted { remove(wait) }
+        }
+        wait.join(one) { [unowned self] in
+            if wait.isDeserted { remove(wait) }
         }
     }
 
@@ -90,19 +100,23 @@ final class Sender {
         if wait.consignment.verdict != .open { settle(wait) }
     }
 
-    /// Everyone who waits gets what is known by now, which is the first answer for good.
+    /// Everyone who waits gets what is known by now.
     private func settle(_ wait: SendWait) {
-        let answer = wait.consignment.answer(isList: wait.isList)
-        if let key = wait.key, waitsByKey[key] === wait { keys.answered(key, with: answer) }
         remove(wait)
-        wait.finish(answer)
+        wait.finish(wait.answer)
+    }
+
+    /// What is known by now is the first answer for good.
+    private func settleKey(of wait: SendWait) {
+        // Another one has the key if it was forgotten meanwhile for newer keys and came again.
+        guard let key = wait.key, waitsByKey[key] === wait else { return }
+        keys.answered(key, with: wait.consignment)
+        waitsByKey[key] = nil
     }
 
     private func remove(_ wait: SendWait) {
-        wait.deadline = nil
+        settleKey(of: wait)
         for item in wait.consignment.items { waits[item.id.number] = nil }
-        // Another one has the key if it was forgotten meanwhile for newer keys and came again.
-        if let key = wait.key, waitsByKey[key] === wait { waitsByKey[key] = nil }
     }
 }
 

@@ -318,3 +318,29 @@ def test_no_secret_shows_in_logs_status_or_problems(start_upstream, start_bridge
         assert secret not in bridge.err.text
         assert secret not in bridge.out.text
     assert "/feed" in shown
+
+
+# Blanks behind a value (RFC 9110, section 5.5)
+
+
+@pytest.mark.parametrize("blanks", [" ", "\t", " \t  "])
+def test_blanks_around_the_value_of_a_field_do_not_count(
+    upstream: Upstream, start_bridge, blanks: str
+) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": TOKEN})
+    peer = upstream.peer()
+    fields = {
+        "Host": f"localhost{blanks}",
+        "Authorization": f"Bearer {TOKEN}{blanks}",
+        "Idempotency-Key": f"key{blanks}",
+        "Content-Type": f"text/plain{blanks}",
+        "Prefer": f"{blanks}wait=30{blanks}",
+    }
+    first = bridge.request("POST", "/messages", b"hello", fields)
+    assert first.status == 200
+    again = bridge.request("POST", "/messages", b"hello", {**fields, "Idempotency-Key": "key"})
+    assert again.header("Idempotency-Replayed") == "true"
+    assert peer.received(1) == ["hello"]
+    refused = bridge.get("/events", {**bearer(), "Last-Event-ID": f"nonsense{blanks}"})
+    assert_problem(refused, 400, "invalid-parameter")
+    assert bridge.get("/healthz", {"Host": blanks}).status == 400

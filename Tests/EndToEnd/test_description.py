@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from openapi_spec_validator import validate
 
 from assertions import assert_problem
-from harness import Bridge, Upstream
+from harness import Bridge, EventSourceParser, Upstream
 from harness.environment import ROOT
 from harness.http1 import Response
 
@@ -151,3 +153,130 @@ def test_it_describes_no_header_field_that_is_not_used() -> None:
     used = fields_in(r'(?:of: |HTTPField\(\s*)"([A-Za-z-]+)"')
     # Media ranges are read by a type of their own.
     assert described - used - {"accept"} == set()
+
+
+#: What browsers let pages read or send without being asked (Fetch, sections 2.2.2 and 4.10).
+SAFELISTED = {"cache-control", "content-type"}
+
+
+def test_pages_of_allowed_origins_may_use_all_header_fields(upstream: Upstream, start_bridge) -> None:
+    allowed = {"WSBRIDGE_ALLOWED_ORIGINS": "https://app.example"}
+    bridge = start_bridge(upstream.url, environment=allowed)
+    sent, read = {"authorization", "content-type", "cache-control"}, set()
+    for _, _, operation in operations():
+        sent |= {it["name"].lower() for it in operation["parameters"] if it["in"] == "header"}
+        for response in operation["responses"].values():
+            read |= {name.lower() for name in resolved(response).get("headers", {})}
+    origin = {"Origin": "https://app.example"}
+    preflight = bridge.request(
+        "OPTIONS", "/messages", fields={**origin, "Access-Control-Request-Method": "POST"}
+    )
+    assert words(preflight.header("Access-Control-Allow-Headers")) == sent
+    answer = bridge.get("/status", origin)
+    assert words(answer.header("Access-Control-Expose-Headers")) == read - SAFELISTED
+
+
+def words(field: str) -> set[str]:
+    return {word.strip().lower() for word in field.split(",")}
+
+
+# Records
+
+
+def assert_schema(name: str, value: object) -> None:
+    """The value is as the description's schema of this name says."""
+    schema = {"$ref": f"#/components/schemas/{name}", "components": DESCRIPTION["components"]}
+    Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
+
+
+@pytest.fixture
+def eventful(start_upstream, serve_file) -> Bridge:
+    """A bridge whose history has records of every type, some of them lost."""
+    upstream = start_upstream()
+    settings = "history: { maxMessages: 12, includeSent: true }"
+    outbox = "outbox: { maxMessages: 2 }"
+    bridge = serve_file(f"{settings}\nconnections: {{ a: {{ url: '{upstream.url}', {outbox} }} }}")
+    bridge.await_ready()
+    peer = upstream.peer()
+    peer.send(*(f"lost {number}" for number in range(12)))
+    peer.send("text\r\n\0 \U0001f600", b"\x00\xff", "")
+    bridge.post("/messages", b"sent")
+    bridge.post("/messages", b"\xff\x00", "application/octet-stream")
+    peer.received(2)
+    upstream.stop()
+    bridge.await_status(lambda status: status["lastError"], "a dial failed")
+    bridge.post("/messages", b"dropped")
+    bridge.request("DELETE", "/outbox")
+    bridge.post("/disconnect")
+    return bridge
+
+
+EVERYTHING = "types=text,binary,status&direction=both"
+
+
+@pytest.mark.parametrize("format", ["sse", "json", "ndjson"])
+@pytest.mark.parametrize("target", ["/events", "/v1/events"])
+def test_streams_hold_what_it_says(eventful: Bridge, target: str, format: str) -> None:
+    first = f"{eventful.get('/messages').json()['next'].split('-')[0]}-0"
+    since = f"{target}?format={format}&since={first}&idle=50ms&{EVERYTHING}"
+    response = eventful.get(since)
+    types = set()
+    if format == "ndjson":
+        records = [json.loads(line) for line in response.body.decode().split("\n")[:-1]]
+    else:
+        parser = EventSourceParser()
+        events = parser.feed(response.body)
+        for event in events:
+            assert_schema("EventID", event.id) if event.id else None
+        records = [json.loads(event.data) for event in events if format == "json"]
+        for event in events if format == "sse" else []:
+            types.add(event.type)
+            if event.type == "status":
+                assert_schema("StatusEvent", json.loads(event.data))
+            elif event.type == "gap":
+                assert_schema("Gap", json.loads(event.data))
+    for record in records:
+        assert_schema("Record", record)
+        types.add(record["type"])
+        if record["type"] == "status":
+            assert_schema("StatusEvent", record["data"])
+    assert types == ({"message"} if format == "sse" else {"text"}) | {"binary", "status", "gap"}
+
+
+def test_polls_and_states_hold_what_it_says(eventful: Bridge) -> None:
+    first = f"{eventful.get('/messages').json()['next'].split('-')[0]}-0"
+    page = eventful.get(f"/messages?since={first}&{EVERYTHING}").json()
+    assert page["gap"]
+    assert {record["type"] for record in page["messages"]} == {"text", "binary", "status"}
+    assert_schema("Page", page)
+    status = eventful.status()
+    assert status["lastClose"]
+    assert status["lastError"]
+    assert_schema("Status", status)
+    assert_schema("Readiness", eventful.get("/readyz").json())
+
+
+def test_a_record_that_is_none_does_not_pass(eventful: Bridge) -> None:
+    record = eventful.get("/messages?types=text").json()["messages"][0]
+    assert_schema("Record", record)
+    for member in record:
+        with pytest.raises(ValidationError):
+            assert_schema("Record", {name: value for name, value in record.items() if name != member})
+    for wrong in ({"id": "1"}, {"topic": 1}, {"type": "gap"}, {"more": 1}, {"time": "yesterday"}):
+        with pytest.raises(ValidationError):
+            assert_schema("Record", {**record, **wrong})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("m8nxbg8fdqe2-0", "m8nxbg8fdqe2-21", "000000000000-9999999999999999999", "zzzzzzzzzzzz-1"),
+        *("m8nxbg8fdqe2-", "m8nxbg8fdqe2-01", "m8nxbg8fdqe2-00", "m8nxbg8fdqe2-18446744073709551616"),
+        *("m8nxbg8fdqe-1", "m8nxbg8fdqe22-1", "M8nxbg8fdqe2-1", "m8nxbg8fdqei-1", "m8nxbg8fdqel-1", "a-1"),
+        *("m8nxbg8fdqeo-1", "m8nxbg8fdqeu-1", "m8nxbg8fdqe2-1-1", "m8nxbg8fdqe2-1 ", "m8nxbg8fdqe2-m1", "-1"),
+    ],
+)
+def test_what_looks_like_an_id_to_it_is_one_to_the_bridge(bridge: Bridge, text: str) -> None:
+    is_one = re.search(DESCRIPTION["components"]["schemas"]["EventID"]["pattern"], text)
+    response = bridge.get(f"/events?limit=1&types=status&since={quote(text)}")
+    assert response.status == (200 if is_one else 400)

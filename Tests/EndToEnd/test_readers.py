@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Deadline, Event, Peer, Upstream
+from harness import Bridge, Deadline, Event, Peer, Upstream, await_truth
 
 Configure = Callable[..., Bridge]
 
@@ -209,3 +209,60 @@ def test_gaps_are_counted_where_they_are(two: tuple[Bridge, list[Peer]]) -> None
     assert counts == [1, 0]
     (subscriber,) = bridge.get("/v1/connections/feed.a/subscribers").json()["subscribers"]
     assert subscriber["gaps"] == 1
+
+
+def test_losses_in_a_merged_stream_stand_where_they_were_and_are_told_once(
+    start_upstream, serve_file: Configure
+) -> None:
+    upstreams = {name: start_upstream() for name in "ab"}
+    urls = ", ".join(f"{name}: {{ url: '{upstream.url}' }}" for name, upstream in upstreams.items())
+    bridge = serve_file(f"history: {{ maxMessages: 10 }}\nconnections: {{ {urls} }}")
+    peers = {name: upstream.peer() for name, upstream in upstreams.items()}
+    for name in "ab":
+        bridge.stream(f"/v1/connections/{name}/events?types=status&since=start").until_status("ready")
+    stream = bridge.stream("/v1/events")
+    texts = []
+    for number in range(30):
+        for name in "ab" if number % 10 == 0 else "a":
+            peers[name].send(f"{name}{number}")
+            texts.append(json.loads(stream.next().data))
+    ids = [record["id"] for record in texts]
+
+    def read(since: str) -> list[dict]:
+        response = bridge.get(f"/v1/events?format=ndjson&idle=50ms&since={since}")
+        return [json.loads(line) for line in response.body.splitlines()]
+
+    # Ten of a are kept, and all of b.
+    before = ids[0].split("-")[0] + f"-{int(ids[0].split('-')[1]) - 1}"
+    story = read(before)
+    assert [record.get("data") or record["missed"] for record in story] == [
+        *(1, "b0", 10, "b10", 9, *(f"a{number}" for number in range(20, 21)), "b20"),
+        *(f"a{number}" for number in range(21, 30)),
+    ]
+    gaps = [record for record in story if record["type"] == "gap"]
+    assert [gap["id"] for gap in gaps] == [ids[0], ids[11], ids[21]]
+    followers = {record["id"]: after["id"] for record, after in zip(story, story[1:], strict=False)}
+    assert [gap["oldest"] for gap in gaps] == [followers[gap["id"]] for gap in gaps]
+    for index, record in enumerate(story):
+        assert read(record["id"]) == story[index + 1 :]
+
+
+# Age
+
+
+def test_what_is_too_old_goes_though_nothing_comes(serve_with) -> None:
+    bridge, peer = serve_with("history: { maxAge: 300ms }")
+    first = bridge.get("/messages?since=now").json()["next"]
+    peer.send("1", "2", "3")
+    await_truth(lambda: bridge.status()["counters"]["received"] == 3, "they are there")
+    await_truth(lambda: bridge.status()["history"]["messages"] == 0, "the status shows none")
+    assert bridge.status()["history"] == {"messages": 0, "bytes": 0, "oldest": None, "newest": None}
+    assert bridge.get("/messages").json()["messages"] == []
+    assert bridge.get("/events?since=start&idle=50ms&format=raw").body == b""
+    page = bridge.get(f"/messages?since={first}").json()
+    assert (page["messages"], page["gap"]) == ([], {"missed": 3, "oldest": None})
+    # What comes then is kept as long.
+    stream = bridge.stream()
+    peer.send("4")
+    assert stream.next().data == "4"
+    assert bridge.get("/messages").json()["messages"][0]["data"] == "4"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, Upstream, await_truth
+from assertions import assert_problem
+from harness import Bridge, Deadline, Upstream, await_truth
 
 
 class Reloadable:
@@ -289,3 +290,167 @@ def test_reloads_in_a_row_end_with_the_last(start_upstream, serve: Serve) -> Non
     )
     served.bridge.send("here")
     assert upstreams[-1].peer().received(1) == ["here"]
+
+
+def connections(*names: str, **upstreams: Upstream) -> dict[str, Any]:
+    return {"connections": {name: {"url": upstreams[name].url} for name in names}}
+
+
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+def test_open_merged_streams_follow_what_comes_and_goes(start_upstream, serve: Serve, version: str) -> None:
+    upstreams = {name: start_upstream() for name in ("a", "b", "other")}
+    served = serve(connections("a", **upstreams))
+    first = upstreams["a"].peer()
+    served.bridge.await_ready()
+    query = "types=text,status&since=now&format=ndjson"
+    everything = served.bridge.ask_for_stream(f"/v1/events?{query}", version=version)
+    some = served.bridge.ask_for_stream(f"/v1/events?{query}&connection=[ab]", version=version)
+    assert some.refusal().status == 400
+    some = served.bridge.ask_for_stream(f"/v1/events?{query}&connection=?", version=version)
+    alone = served.bridge.ask_for_stream(f"/v1/events?{query}&connection=a", version=version)
+    seen = [Records(stream) for stream in (everything, some, alone)]
+    assert [records.next()["data"]["type"] for records in seen] == ["snapshot"] * 3
+    # Two come.
+    served.reload(connections("a", "b", "other", **upstreams))
+    second, third = upstreams["b"].peer(), upstreams["other"].peer()
+    for name in ("b", "other"):
+        ready = f"/v1/connections/{name}/events?types=status&since=start"
+        served.bridge.stream(ready).until_status("ready")
+    first.send("from a")
+    assert [records.text() for records in seen[:2]] == ["from a"] * 2
+    assert seen[2].text() == "from a"
+    second.send("from b")
+    assert [records.text() for records in seen[:2]] == ["from b"] * 2
+    third.send("from other")
+    assert seen[0].text() == "from other"
+    # One goes and comes back.
+    served.reload(connections("a", "other", **upstreams))
+    assert second.left() == (1001, "")
+    assert [records.until("closed", "b")["by"] for records in seen[:2]] == ["bridge"] * 2
+    served.reload(connections("a", "b", "other", **upstreams))
+    upstreams["b"].peer(1).send("from b again")
+    assert [records.text() for records in seen[:2]] == ["from b again"] * 2
+    first.send("last")
+    assert [records.text() for records in seen] == ["last"] * 3
+    assert not any(records.gaps for records in seen)
+
+
+class Records:
+    """A stream of the format ndjson, record by record."""
+
+    def __init__(self, stream: Any):
+        assert stream.head.status == 200, stream.refusal()
+        self.body = stream.body
+        self.gaps = 0
+        self._rest = b""
+
+    def next(self) -> dict[str, Any]:
+        deadline = Deadline("the next record")
+        while b"\n" not in self._rest:
+            piece = self.body.piece(deadline)
+            assert piece, "the stream ended while a record was awaited"
+            self._rest += piece
+        line, self._rest = self._rest.split(b"\n", 1)
+        record = json.loads(line)
+        self.gaps += record["type"] == "gap"
+        return record
+
+    def text(self) -> str:
+        """Return the next text, passing over what happens to connections."""
+        while (record := self.next())["type"] != "text":
+            pass
+        return record["data"]
+
+    def until(self, type: str, connection: str) -> dict[str, Any]:
+        """Return the data of the next such status record; no text may come before it."""
+        while True:
+            record = self.next()
+            assert record["type"] == "status", record
+            if record["connection"] == connection and record["data"]["type"] == type:
+                return record["data"]
+
+
+def test_an_open_merged_stream_wakes_what_comes(start_upstream, serve: Serve) -> None:
+    upstreams = {name: start_upstream() for name in ("a", "b")}
+    served = serve(connections("a", **upstreams))
+    stream = served.bridge.stream("/v1/events")
+    new = {"url": upstreams["b"].url, "connect": "onDemand", "idleTimeout": "100ms"}
+    settings = {"a": {"url": upstreams["a"].url}, "b": new}
+    served.reload({"connections": settings})
+    upstreams["b"].peer().send("awake")
+    assert json.loads(stream.next().data)["data"] == "awake"
+    stream.close()
+    assert upstreams["b"].peer().left() == (1000, "")
+
+
+def test_a_merged_stream_goes_on_when_all_its_connections_are_replaced(start_upstream, serve: Serve) -> None:
+    upstreams = {name: start_upstream() for name in ("a", "b")}
+    served = serve(connections("a", **upstreams))
+    upstreams["a"].peer()
+    stream = served.bridge.stream("/v1/events")
+    named = served.bridge.stream("/v1/events?connection=a")
+    served.reload(connections("b", **upstreams))
+    upstreams["b"].peer().send("here")
+    assert json.loads(stream.next().data)["data"] == "here"
+    # Nothing is left that this one could ever show, unless it asks anew.
+    assert named.rest() == []
+
+
+def test_a_merged_reader_that_comes_back_has_missed_nothing(start_upstream, serve: Serve) -> None:
+    upstreams = {name: start_upstream() for name in ("a", "b")}
+    served = serve(connections("a", **upstreams))
+    first = upstreams["a"].peer()
+    stream = served.bridge.stream("/v1/events")
+    served.reload(connections("a", "b", **upstreams))
+    second = upstreams["b"].peer()
+    texts, seen = [], []
+    for number in range(5):
+        for peer in (second, first):
+            texts.append(f"{number} of {peer.request.headers['Host']}")
+            peer.send(texts[-1])
+            seen.append(json.loads(stream.next().data))
+        # It leaves, and misses two.
+        stream.close()
+        for peer in (first, second):
+            texts.append(f"missed {number} of {peer.request.headers['Host']}")
+            received = total(served)
+            peer.send(texts[-1])
+            await_truth(lambda received=received: total(served) > received, "it is there")
+        stream = served.bridge.stream("/v1/events", {"Last-Event-ID": seen[-1]["id"]})
+        seen += [json.loads(stream.next().data) for _ in range(2)]
+    assert [record["data"] for record in seen] == texts
+
+
+def total(served: Reloadable) -> int:
+    """Count what all connections have received."""
+    every = served.bridge.get("/v1/connections").json()["connections"]
+    return sum(each["counters"]["received"] for each in every)
+
+
+@pytest.mark.parametrize("most", [5, 300])
+def test_the_number_of_subscribers_goes_down_and_up_again(start_upstream, serve: Serve, most: int) -> None:
+    upstream = start_upstream()
+    a = {"a": {"url": upstream.url}}
+    served = serve({"http": {"maxSubscribers": 5}, "connections": a})
+    for limit in (1, 3, most):
+        record = served.reload({"http": {"maxSubscribers": limit}, "connections": a})
+        assert (record["message"], record["settings"]) == ("reloaded", "http.maxSubscribers")
+        streams = [served.bridge.stream() for _ in range(limit)]
+        refused = served.bridge.get("/events")
+        assert_problem(refused, 503, "too-many-subscribers")
+        assert str(limit) in refused.json()["detail"]
+        for stream in streams:
+            stream.close()
+        await_truth(lambda: served.bridge.status()["subscribers"] == 0, "all are gone")
+    record = served.reload({"http": {"maxSubscribers": 1_000_000}, "connections": a})
+    assert record["needsRestart"] == "http.maxSubscribers"
+
+
+def test_the_page_is_there_after_a_reload(start_upstream, serve: Serve) -> None:
+    upstream = start_upstream()
+    served = serve({"connections": {"a": {"url": upstream.url}}})
+    for path in ("/", "/openapi.yaml"):
+        assert served.bridge.get(path).status == 200
+    served.reload({"http": {"retry": "5s"}, "connections": {"a": {"url": upstream.url}}})
+    for path in ("/", "/openapi.yaml"):
+        assert served.bridge.get(path).status == 200

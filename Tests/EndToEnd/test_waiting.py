@@ -205,6 +205,7 @@ def test_more_lines_than_the_outbox_may_ever_hold_are_too_large(lonely: Bridge) 
 def test_one_line_that_is_not_utf_8_refuses_all(lonely: Bridge) -> None:
     response = lonely.post("/messages", b"good\n\xff\n", "application/x-ndjson")
     assert_problem(response, 400, "invalid-utf8")
+    assert "line 2 " in response.json()["detail"]
     assert lonely.status()["outbox"]["messages"] == 0
 
 
@@ -276,6 +277,49 @@ def test_a_repeat_joins_though_the_first_client_left(away: Upstream, lonely: Bri
     assert (response.status, response.header("Idempotency-Replayed")) == (200, "true")
     lonely.send("next")
     assert away.peer().received(2) == ["hello", "next"]
+
+
+def test_a_repeat_waits_for_as_long_as_it_asks_itself(away: Upstream, lonely: Bridge) -> None:
+    first = ask(lonely, "hello", Idempotency_Key="key")
+    await_queued(lonely, 1)
+    for query in ("", "?wait=0s", "?wait=50ms"):
+        response = lonely.post(f"/messages{query}", b"hello", Idempotency_Key="key")
+        assert (response.status, response.json()["state"]) == (202, "queued")
+        assert response.header("Idempotency-Replayed") == "true"
+    come_back(away, lonely)
+    assert first.response("POST").status == 200
+    # That was the first answer.
+    assert lonely.post("/messages", b"hello", Idempotency_Key="key").json()["state"] == "sent"
+
+
+@pytest.mark.parametrize("end", ["close", "reset", "half_close", None])
+def test_a_repeat_waits_on_though_the_first_gave_up(away: Upstream, lonely: Bridge, end: str | None) -> None:
+    first = ask(lonely, "hello", "?wait=200ms", Idempotency_Key="key")
+    await_queued(lonely, 1)
+    second = ask(lonely, "hello", Idempotency_Key="key")
+    third = ask(lonely, "hello", "?wait=400ms", Idempotency_Key="key")
+    if end:
+        getattr(first.wire, end)()
+    else:
+        assert first.response("POST").status == 202
+    assert third.response("POST").status == 202
+    # The first answer is known by now, and stays.
+    for query in ("", "?wait=1m"):
+        again = lonely.post(f"/messages{query}", b"hello", Idempotency_Key="key")
+        assert (again.status, again.header("Idempotency-Replayed")) == (202, "true")
+    come_back(away, lonely)
+    response = second.response("POST")
+    assert (response.status, response.header("Idempotency-Replayed")) == (200, "true")
+    lonely.send("next")
+    assert away.peer().received(2) == ["hello", "next"]
+
+
+def test_a_repeat_of_many_lines_gets_the_state_of_each(bridge: Bridge, peer: Peer) -> None:
+    lines = b"line\n" * 1000
+    first = bridge.post("/messages?wait=30s", lines, "application/x-ndjson", Idempotency_Key="key")
+    again = bridge.post("/messages?wait=30s", lines, "application/x-ndjson", Idempotency_Key="key")
+    assert (first.status, len(first.json()["messages"])) == (200, 1000)
+    assert (again.status, again.body) == (200, first.body)
 
 
 def test_a_refused_message_may_be_tried_again_with_its_key(away: Upstream, lonely: Bridge) -> None:

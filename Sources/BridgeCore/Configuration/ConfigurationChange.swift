@@ -13,7 +13,8 @@ package struct ConfigurationChange: Equatable, Sendable {
     /// What is in use once the change is carried out.
     package private(set) var result: BridgeConfiguration
 
-    package init(from old: BridgeConfiguration, to new: BridgeConfiguration) {
+    /// `subscribers` is how many the running server has room for.
+    package init(from old: BridgeConfiguration, to new: BridgeConfiguration, roomFor subscribers: Int) {
         added = new.connections.keys.filter { old.connections[$0] == nil }.sorted()
         removed = old.connections.keys.filter { new.connections[$0] == nil }.sorted()
         replaced =
@@ -26,7 +27,7 @@ package struct ConfigurationChange: Equatable, Sendable {
         result = new
         for setting in ConfigurationChange.httpSettings {
             guard setting.differs(old.http, new.http) else { continue }
-            if setting.awaitsRestart(old.http, new.http) {
+            if setting.awaitsRestart(new.http, subscribers) {
                 awaitingRestart.append("http." + setting.key)
                 setting.keep(old.http, &result.http)
             } else {
@@ -49,24 +50,23 @@ package struct ConfigurationChange: Equatable, Sendable {
         let key: String
         let differs: (HTTPSettings, HTTPSettings) -> Bool
         let keep: (HTTPSettings, inout HTTPSettings) -> Void
-        let awaitsRestart: (HTTPSettings, HTTPSettings) -> Bool
+        let awaitsRestart: (HTTPSettings, _ room: Int) -> Bool
 
         init<Value: Equatable>(
             _ key: String,
             _ path: WritableKeyPath<HTTPSettings, Value>,
-            awaitsRestart: @escaping (_ old: Value, _ new: Value) -> Bool = { _, _ in false }
+            awaitsRestart: @escaping (_ new: Value, _ room: Int) -> Bool = { _, _ in false }
         ) {
             self.key = key
             differs = { $0[keyPath: path] != $1[keyPath: path] }
             keep = { $1[keyPath: path] = $0[keyPath: path] }
-            self.awaitsRestart = { awaitsRestart($0[keyPath: path], $1[keyPath: path]) }
+            self.awaitsRestart = { awaitsRestart($0[keyPath: path], $1) }
         }
     }
 
     /// All of them.
     ///
-    /// What the listening socket and the HTTP daemon were made with cannot be changed. The daemon has room for the
-    /// subscribers that there could be at its start.
+    /// What the listening socket and the HTTP daemon were made with cannot be changed.
     private static var httpSettings: [HTTPSetting] {
         [
             HTTPSetting("listen", \.listen) { _, _ in true },
@@ -76,7 +76,7 @@ package struct ConfigurationChange: Equatable, Sendable {
             HTTPSetting("allowedOrigins", \.allowedOrigins),
             HTTPSetting("allowedHosts", \.allowedHosts),
             HTTPSetting("maxBodyBytes", \.maxBodyBytes),
-            HTTPSetting("maxSubscribers", \.maxSubscribers) { old, new in new > old },
+            HTTPSetting("maxSubscribers", \.maxSubscribers) { new, room in new > room },
             HTTPSetting("maxFilters", \.maxFilters),
             HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _ in true },
             HTTPSetting("keepAlive", \.keepAlive),

@@ -17,53 +17,85 @@ extension EventLog {
         }
     }
 
-    /// Starts after `sequence`, whatever was lost.
+    /// Starts with what is kept after `sequence`, whatever was lost.
     private func cursor(after sequence: UInt64, of connections: ConnectionSelection) -> LogCursor {
         let places = connections.indices.map { connection in
-            LogCursor.Place(
-                connection: connection,
-                next: histories[Int(connection.number)].ordinal(after: sequence)
-            )
+            let history = histories[Int(connection.number)]
+            let next = history.ordinal(after: sequence)
+            return LogCursor.Place(connection: connection, next: next, begin: history.firstOrdinal)
         }
         return LogCursor(position: sequence, places: places, loss: nil)
     }
 
+    /// Starts after `sequence`, and tells what was lost since then.
+    private func exactCursor(after sequence: UInt64, of connections: ConnectionSelection) -> LogCursor {
+        var cursor = LogCursor(position: sequence, places: [], loss: nil)
+        for connection in connections.indices { add(connection, to: &cursor) }
+        return cursor
+    }
+
+    /// Has a reader read this connection as well, from where it stands.
+    private func add(_ connection: ConnectionIndex, to cursor: inout LogCursor) {
+        let history = histories[Int(connection.number)]
+        var next = history.ordinal(after: cursor.position)
+        if history.evictions.last > cursor.position {
+            let (ordinal, unknown) = history.evictions.ordinal(after: cursor.position)
+            next = ordinal
+            if let unknown { cursor.loss = cursor.loss + LogCursor.Loss(count: nil, last: unknown) }
+        }
+        cursor.places.append(
+            LogCursor.Place(connection: connection, next: next, begin: history.firstOrdinal)
+        )
+    }
+
     private func cursor(afterID id: EventID, of connections: ConnectionSelection) -> LogCursor {
         guard id.epoch == epoch, id.sequence <= headSequence else {
-            var cursor = cursor(at: .start, of: connections)
-            cursor.loss = LogCursor.Loss(count: nil, last: cursor.position)
+            var cursor = exactCursor(after: sequenceBeforeOldest(of: connections), of: connections)
+            cursor.loss = cursor.loss + LogCursor.Loss(count: nil, last: cursor.position)
             return cursor
         }
-        var cursor = cursor(after: id.sequence, of: connections)
-        for connection in connections.indices {
-            let evictions = histories[Int(connection.number)].evictions
-            guard evictions.last > id.sequence else { continue }
-            cursor.loss =
-                cursor.loss + LogCursor.Loss(count: evictions.lost(after: id.sequence), last: evictions.last)
-        }
-        return cursor
+        return exactCursor(after: id.sequence, of: connections)
     }
 
     /// Starts with the first record at `time` or later.
     ///
-    /// How many of the lost ones were that late is not known. Where the wall clock was set back between
-    /// records, the first of several such places may be missed.
+    /// How many of the lost ones before that were that late is not known. Where the wall clock was set back
+    /// between records, the first of several such places may be missed.
     private func cursor(since time: WallTime, of connections: ConnectionSelection) -> LogCursor {
         var position = headSequence
-        var loss: LogCursor.Loss?
+        for connection in connections.indices {
+            let records = histories[Int(connection.number)].records
+            let offset = records.partition { $0.time < time }
+            if offset < records.count { position = min(position, records[offset].sequence - 1) }
+        }
+        var cursor = exactCursor(after: position, of: connections)
         for connection in connections.indices {
             let history = histories[Int(connection.number)]
-            let offset = history.records.partition { $0.time < time }
-            if offset < history.records.count {
-                position = min(position, history.records[offset].sequence - 1)
-            }
-            if let evicted = history.lastEvictedTime, evicted >= time {
-                loss = loss + LogCursor.Loss(count: nil, last: history.evictions.last)
-            }
+            guard let newest = history.lastEvictedTime, newest >= time,
+                let first = history.evictions.first, first <= position
+            else { continue }
+            let last = min(history.evictions.last, position)
+            cursor.loss = cursor.loss + LogCursor.Loss(count: nil, last: last)
         }
-        var cursor = cursor(after: position, of: connections)
-        cursor.loss = loss
         return cursor
+    }
+
+    /// Has a reader go on with other connections, from where it stands.
+    ///
+    /// What it has not read of those that it reads no more counts as lost.
+    package func reselect(_ cursor: inout LogCursor, _ connections: ConnectionSelection) {
+        let known = cursor.places
+        cursor.places = known.filter { connections.contains($0.connection) }
+        for connection in connections.indices where !known.contains(where: { $0.connection == connection }) {
+            add(connection, to: &cursor)
+        }
+        for place in known where !connections.contains(place.connection) {
+            let history = histories[Int(place.connection.number)]
+            guard place.next < history.endOrdinal else { continue }
+            let last = history.records.last?.sequence ?? history.evictions.last
+            let loss = LogCursor.Loss(count: history.endOrdinal - place.next, last: last)
+            cursor.loss = cursor.loss + loss
+        }
     }
 
     private func sequenceBeforeOldest(of connections: ConnectionSelection) -> UInt64 {

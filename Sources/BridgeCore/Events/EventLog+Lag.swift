@@ -11,7 +11,7 @@ extension EventLog {
     /// What was lost before it began does not count.
     package func hasOutrun(_ cursor: LogCursor) -> Bool {
         cursor.places.contains { place in
-            place.next < histories[Int(place.connection.number)].firstOrdinal
+            max(place.next, place.begin) < histories[Int(place.connection.number)].firstOrdinal
         }
     }
 }

@@ -1,22 +1,24 @@
 extension EventLog {
     /// The next entries, oldest first: at most `maxRecords` records, of `maxBytes` together.
     ///
-    /// A larger record comes as the only one. Nothing comes if and only if the cursor
-    /// has reached the head. A gap comes first in the answer, and only once for each loss. Costs O(1) at the
-    /// head.
+    /// A larger record comes as the only one. Nothing comes if and only if the cursor has reached the head. Lost
+    /// records are told of by a gap where they stood, one for each run of them. Costs O(1) at the head.
     package func read(_ cursor: inout LogCursor, maxRecords: Int, maxBytes: Int) -> [LogEntry] {
         guard cursor.position < headSequence || cursor.loss != nil else { return [] }
         var entries: [LogEntry] = []
-        if let gap = announce(&cursor) { entries.append(.gap(gap)) }
         var room = (records: max(1, maxRecords), bytes: maxBytes)
-        while let (place, rival) = nextPlace(of: cursor) {
-            let history = histories[Int(cursor.places[place].connection.number)]
-            while let record = history.record(at: cursor.places[place].next), record.sequence < rival {
+        while true {
+            let next = nextRecord(of: cursor)
+            if let gap = announce(&cursor, before: next?.sequence) { entries.append(.gap(gap)) }
+            guard let next else { break }
+            let rival = nextSequence(of: cursor, beside: next.place)
+            let history = histories[Int(cursor.places[next.place].connection.number)]
+            while let record = history.record(at: cursor.places[next.place].next), record.sequence < rival {
                 let isFirst = room.records == max(1, maxRecords)
                 guard room.records > 0, isFirst || room.bytes >= record.byteCount else { return entries }
                 entries.append(.record(record))
                 cursor.position = record.sequence
-                cursor.places[place].next += 1
+                cursor.places[next.place].next += 1
                 room.records -= 1
                 room.bytes -= record.byteCount
             }
@@ -26,55 +28,54 @@ extension EventLog {
     }
 
     /// The oldest record that is kept of these connections.
-    func oldestSequence(of connections: some Sequence<ConnectionIndex>) -> UInt64? {
-        connections.compactMap { histories[Int($0.number)].records.first?.sequence }.min()
-    }
-
     func oldestSequence(of connections: ConnectionSelection) -> UInt64? {
-        oldestSequence(of: connections.indices)
+        connections.indices.compactMap { histories[Int($0.number)].records.first?.sequence }.min()
     }
 
-    /// Which connection has the next record, and the sequence from which another one has it.
-    private func nextPlace(of cursor: LogCursor) -> (place: Int, rival: UInt64)? {
-        var best: (place: Int, sequence: UInt64)?
-        var rival = UInt64.max
+    /// Which connection has the next record that is kept.
+    private func nextRecord(of cursor: LogCursor) -> (place: Int, sequence: UInt64)? {
+        var next: (place: Int, sequence: UInt64)?
         for (index, place) in cursor.places.enumerated() {
             let history = histories[Int(place.connection.number)]
-            guard let sequence = history.record(at: place.next)?.sequence else { continue }
-            if let known = best, known.sequence < sequence {
-                rival = min(rival, sequence)
-            } else {
-                rival = min(rival, best?.sequence ?? .max)
-                best = (index, sequence)
+            guard let sequence = history.record(at: max(place.next, history.firstOrdinal))?.sequence else {
+                continue
             }
+            if let next, next.sequence < sequence { continue }
+            next = (index, sequence)
         }
-        return best.map { ($0.place, rival) }
+        return next
     }
 
-    /// Moves the cursor beyond what it lost, and says so.
-    private func announce(_ cursor: inout LogCursor) -> Gap? {
+    /// The sequence from which another connection has something, be it lost.
+    private func nextSequence(of cursor: LogCursor, beside chosen: Int) -> UInt64 {
+        var next = UInt64.max
+        for (index, place) in cursor.places.enumerated() where index != chosen {
+            let history = histories[Int(place.connection.number)]
+            if place.next < history.firstOrdinal {
+                next = min(next, history.evictions.sequence(of: place.next))
+            } else if let record = history.record(at: place.next) {
+                next = min(next, record.sequence)
+            }
+        }
+        return next
+    }
+
+    /// Moves the cursor beyond what it lost before the next record that is kept, and says so.
+    private func announce(_ cursor: inout LogCursor, before next: UInt64?) -> Gap? {
         for index in cursor.places.indices {
             let place = cursor.places[index]
             let history = histories[Int(place.connection.number)]
-            guard place.next < history.firstOrdinal else { continue }
-            let loss = LogCursor.Loss(
-                count: history.firstOrdinal - place.next,
-                last: history.evictions.last
-            )
-            cursor.loss = cursor.loss + loss
-            cursor.places[index].next = history.firstOrdinal
+            guard place.next < history.firstOrdinal,
+                let losses = history.evictions.losses(from: place.next, before: next ?? .max)
+            else { continue }
+            cursor.loss =
+                cursor.loss + LogCursor.Loss(count: losses.end - place.next, last: losses.last)
+            cursor.places[index].next = losses.end
         }
         guard let loss = cursor.loss else { return nil }
         // An id beyond the next record would skip it for a reader that comes back with that id.
-        let next = nextPlace(of: cursor).flatMap { place, _ in
-            histories[Int(cursor.places[place].connection.number)].record(at: cursor.places[place].next)
-        }
-        cursor.position = max(cursor.position, min(loss.last, next.map { $0.sequence - 1 } ?? loss.last))
+        cursor.position = max(cursor.position, next.map { min(loss.last, $0 - 1) } ?? loss.last)
         cursor.loss = nil
-        return Gap(
-            missed: loss.count,
-            id: id(cursor.position),
-            oldest: oldestSequence(of: cursor.places.lazy.map(\.connection)).map(id)
-        )
+        return Gap(missed: loss.count, id: id(cursor.position), oldest: next.map(id))
     }
 }

@@ -6,7 +6,7 @@ package struct EventLog {
     /// The sequence of the newest record, kept or not; 0 before the first.
     package private(set) var headSequence: UInt64 = 0
     /// In the order of their indices; the slot of a removed connection stays, to know what was lost.
-    private(set) var histories: [History] = []
+    var histories: [History] = []
     private var indices: [String: ConnectionIndex] = [:]
     private var removed: Set<ConnectionIndex> = []
 
@@ -50,6 +50,11 @@ package struct EventLog {
         indices[name].flatMap { removed.contains($0) ? nil : $0 }
     }
 
+    /// Those that there are and whose names are wanted.
+    package func connections(where isWanted: (String) -> Bool) -> [ConnectionIndex] {
+        indices.filter { !removed.contains($0.value) && isWanted($0.key) }.map(\.value)
+    }
+
     package func name(of connection: ConnectionIndex) -> String {
         histories[Int(connection.number)].name
     }
@@ -91,12 +96,5 @@ package struct EventLog {
         )
         histories[Int(connection.number)].append(record)
         return record
-    }
-
-    /// Evicts what has become older than `HistoryLimits.maxAge`; to be called now and then.
-    package mutating func expire(at now: WallTime) {
-        for index in histories.indices where histories[index].limits.maxAge != nil {
-            histories[index].expire(at: now)
-        }
     }
 }

@@ -1,4 +1,4 @@
-/// Remembers which records of one connection are gone, to tell a late reader how many it lost.
+/// Remembers which records of one connection are gone, to tell a late reader how many it lost, and where.
 ///
 /// Sequence numbers next to each other make one run. The number of runs is bounded: when there are too many,
 /// the older ones are joined in pairs, so what is remembered gets the coarser the older it is.
@@ -6,55 +6,88 @@ struct EvictionLedger {
     private struct Run {
         var first: UInt64
         var last: UInt64
-        var count: UInt64
+        /// The ordinal of the first record, and the one behind the last.
+        var ordinals: Range<UInt64>
 
         /// False if records that are still there, or of other connections, lie between.
-        var isContiguous: Bool { last - first == count - 1 }
+        var isContiguous: Bool { last - first == UInt64(ordinals.count) - 1 }
     }
 
     /// A multiple of four, so that half of them are pairs.
     private static let maxRuns = 1024
 
+    /// Oldest first.
     private var runs: [Run] = []
     /// How many records were ever evicted.
     private(set) var total: UInt64 = 0
     /// The sequence of the newest one; 0 if there is none.
     private(set) var last: UInt64 = 0
 
+    /// The sequence of the oldest one; nil if there is none.
+    var first: UInt64? { runs.first?.first }
+
     /// Notes an eviction; sequences come in ascending order.
     mutating func evicted(_ sequence: UInt64) {
         precondition(sequence > last)
-        total += 1
-        last = sequence
+        defer {
+            total += 1
+            last = sequence
+        }
         if let newest = runs.last, newest.isContiguous, newest.last + 1 == sequence {
             runs[runs.count - 1].last = sequence
-            runs[runs.count - 1].count += 1
+            runs[runs.count - 1].ordinals = newest.ordinals.lowerBound..<total + 1
             return
         }
         if runs.count == EvictionLedger.maxRuns { coarsen() }
-        runs.append(Run(first: sequence, last: sequence, count: 1))
+        runs.append(Run(first: sequence, last: sequence, ordinals: total..<total + 1))
     }
 
-    /// How many of the evicted records come after `sequence`; nil if that is not known any more.
-    func lost(after sequence: UInt64) -> UInt64? {
-        var count: UInt64 = 0
-        for run in runs.reversed() {
-            if run.last <= sequence { break }
-            if run.first > sequence {
-                count += run.count
-            } else if run.isContiguous {
-                count += run.last - sequence
-            } else {
-                return nil
-            }
-        }
-        return count
+    /// The ordinal of the first evicted record after `sequence`; that of the first kept one if there is none.
+    ///
+    /// Where it is not known any more how many records of a run come after `sequence`, the ordinal is the one
+    /// behind that run, and `unknown` is the sequence of the run's last record.
+    func ordinal(after sequence: UInt64) -> (ordinal: UInt64, unknown: UInt64?) {
+        guard sequence < last else { return (total, nil) }
+        let run = runs[index { $0.last <= sequence }]
+        if run.first > sequence { return (run.ordinals.lowerBound, nil) }
+        if run.isContiguous { return (run.ordinals.lowerBound + (sequence - run.first) + 1, nil) }
+        return (run.ordinals.upperBound, run.last)
+    }
+
+    /// The sequence of an evicted record, by its ordinal; where that is not known any more one that is not
+    /// greater.
+    func sequence(of ordinal: UInt64) -> UInt64 {
+        let run = runs[index { $0.ordinals.upperBound <= ordinal }]
+        return run.isContiguous ? run.first + (ordinal - run.ordinals.lowerBound) : run.first
+    }
+
+    /// The ordinal behind the evicted records from `ordinal` on whose sequences are less than `limit`, and the
+    /// sequence of the last of them; nil if there are none.
+    ///
+    /// A run of which it is not known any more how it lies around `limit` counts as a whole.
+    func losses(from ordinal: UInt64, before limit: UInt64) -> (end: UInt64, last: UInt64)? {
+        guard ordinal < total, sequence(of: ordinal) < limit else { return nil }
+        let run = runs[index { $0.first < limit } - 1]
+        guard run.last >= limit else { return (run.ordinals.upperBound, run.last) }
+        let end = run.isContiguous ? run.ordinals.lowerBound + (limit - run.first) : run.ordinals.upperBound
+        return (end, limit - 1)
     }
 
     /// Joins everything into one run, for a connection that is gone.
     mutating func compact() {
-        guard let first = runs.first else { return }
-        runs = [Run(first: first.first, last: last, count: total)]
+        guard let first else { return }
+        runs = [Run(first: first, last: last, ordinals: 0..<total)]
+    }
+
+    /// The index of the first run that is not `earlier`; all that are earlier stand before it.
+    private func index(_ earlier: (Run) -> Bool) -> Int {
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if earlier(runs[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Joins the older half in pairs.
@@ -64,7 +97,8 @@ struct EvictionLedger {
         joined.reserveCapacity(EvictionLedger.maxRuns)
         for index in stride(from: 0, to: older, by: 2) {
             let (left, right) = (runs[index], runs[index + 1])
-            joined.append(Run(first: left.first, last: right.last, count: left.count + right.count))
+            let ordinals = left.ordinals.lowerBound..<right.ordinals.upperBound
+            joined.append(Run(first: left.first, last: right.last, ordinals: ordinals))
         }
         joined.append(contentsOf: runs[older...])
         runs = joined

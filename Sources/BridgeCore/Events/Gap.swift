@@ -4,10 +4,9 @@ package struct Gap: Equatable, Sendable {
     package var missed: UInt64?
     /// The gap's own id, after which a reader that comes back goes on: that of the last lost record.
     ///
-    /// In a stream of several connections the loss is announced before the first record after it began, so
-    /// there the id is not beyond that record.
+    /// Where it is not known any more which that was, the id lies somewhere before the next record.
     package var id: EventID
-    /// The oldest record of the selected connections that is kept; nil if there is none.
+    /// The oldest record after it that is kept of the selected connections; nil if there is none.
     package var oldest: EventID?
 
     package init(missed: UInt64?, id: EventID, oldest: EventID?) {

@@ -55,6 +55,12 @@ struct History {
         while let oldest = records.first, oldest.time < oldestAllowed { evictOldest() }
     }
 
+    /// When the oldest record becomes too old; nil if it never does.
+    var nextExpiry: WallTime? {
+        guard let maxAge = limits.maxAge, let oldest = records.first else { return nil }
+        return oldest.time - (.zero - maxAge)
+    }
+
     mutating func evictAll() {
         while !records.isEmpty { evictOldest() }
         records = Queue()

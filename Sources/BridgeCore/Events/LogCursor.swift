@@ -5,11 +5,13 @@
 package struct LogCursor: Equatable, Sendable {
     struct Place: Equatable, Sendable {
         let connection: ConnectionIndex
-        /// The ordinal of the next record to read.
+        /// The ordinal of the next record to read, or to be told of as lost.
         var next: UInt64
+        /// What was lost before this ordinal was so when the reader began.
+        var begin: UInt64
     }
 
-    /// Losses that are known and not yet announced.
+    /// Losses that no place tells of, to be announced with the next gap.
     struct Loss: Equatable, Sendable {
         /// Nil: unknown.
         var count: UInt64?

@@ -16,10 +16,10 @@ struct ConnectionPatterns: Equatable, Sendable {
                 "it is given more than \(ConnectionPatterns.maxPatterns) times"
             )
         }
-        guard !patterns.contains(where: \.text.isEmpty) else {
+        guard patterns.allSatisfy(\.isWellFormed) else {
             throw .invalidParameter(
                 ConnectionPatterns.parameter,
-                "it must be a name or a glob such as `feed-*`"
+                "it must be a name or a glob such as `feed-*`, in which `*` stands for anything and `?` for one character"
             )
         }
     }
@@ -34,7 +34,11 @@ struct ConnectionPatterns: Equatable, Sendable {
             throw .notFound("there is no connection `\(Problem.quotable(pattern.text))` for this caller")
         }
         guard !covered.isEmpty else { throw .notFound("there is no connection for this caller") }
-        guard !patterns.isEmpty else { return covered }
-        return covered.filter { name in patterns.contains { $0.matches(name) } }
+        return covered.filter(match)
+    }
+
+    /// Whether one of them matches, or there are none.
+    func match(_ connection: String) -> Bool {
+        patterns.isEmpty || patterns.contains { $0.matches(connection) }
     }
 }

@@ -1,7 +1,7 @@
 /// Which keys were used for which messages, and what was answered, so that a repeat sends nothing.
 ///
-/// It holds keys for a day, and bounds their number and the bytes of their answers: the oldest go first. A request
-/// that was refused leaves no trace here, so its repeat is tried anew.
+/// It holds keys for a day, and bounds their number; the oldest go first. A request that was refused leaves no
+/// trace here, so its repeat is tried anew.
 package struct IdempotencyLedger: Sendable {
     /// What a key means when it comes.
     package enum Finding: Equatable, Sendable {
@@ -9,7 +9,8 @@ package struct IdempotencyLedger: Sendable {
         case new
         /// Its messages are accepted and the first answer is not given yet.
         case underWay
-        case answered(HTTPResponse)
+        /// The first answer told of these messages in these states.
+        case answered(Consignment)
         /// It came with another body.
         case mismatch
     }
@@ -17,26 +18,28 @@ package struct IdempotencyLedger: Sendable {
     private struct Entry: Sendable {
         let fingerprint: [UInt8]
         let firstUse: Instant
-        var answer: HTTPResponse?
+        var answer: Consignment?
 
-        /// In bytes, roughly.
-        var size: Int { fingerprint.count + (answer?.body.count ?? 0) }
+        var size: Int { answer?.size ?? 0 }
     }
 
     package static let lifetime = Duration.seconds(24 * 3600)
     package static let maxKeys = 10_000
-    package static let maxBytes = 16 << 20
+    /// What all answers may take together: runs of messages that were sent in the same millisecond, 24 bytes each.
+    ///
+    /// Far more than keys usually need. It is there for bodies of many lines that are written slowly.
+    package static let maxSize = 1 << 20
 
     private let maxKeys: Int
-    private let maxBytes: Int
+    private let maxSize: Int
     private var entries: [String: Entry] = [:]
     /// Oldest first use first.
     private var order = Queue<String>()
-    private var bytes = 0
+    private var size = 0
 
-    package init(maxKeys: Int = IdempotencyLedger.maxKeys, maxBytes: Int = IdempotencyLedger.maxBytes) {
+    package init(maxKeys: Int = IdempotencyLedger.maxKeys, maxSize: Int = IdempotencyLedger.maxSize) {
         self.maxKeys = maxKeys
-        self.maxBytes = maxBytes
+        self.maxSize = maxSize
     }
 
     /// Looks a key up; `fingerprint` is the same for equal messages alone.
@@ -50,25 +53,22 @@ package struct IdempotencyLedger: Sendable {
     /// The messages of a key that is new were accepted.
     package mutating func accepted(_ key: String, fingerprint: [UInt8], now: Instant) {
         guard entries[key] == nil else { return }
-        let entry = Entry(fingerprint: fingerprint, firstUse: now)
-        entries[key] = entry
+        entries[key] = Entry(fingerprint: fingerprint, firstUse: now)
         order.append(key)
-        bytes += entry.size
         makeRoom()
     }
 
-    /// The first answer of a key is known; without effect if the key is forgotten.
-    package mutating func answered(_ key: String, with answer: HTTPResponse) {
+    /// The first answer of a key is given; without effect if the key is forgotten.
+    package mutating func answered(_ key: String, with answer: Consignment) {
         guard var entry = entries[key], entry.answer == nil else { return }
-        bytes -= entry.size
         entry.answer = answer
-        bytes += entry.size
         entries[key] = entry
+        size += entry.size
         makeRoom()
     }
 
     private mutating func makeRoom() {
-        while order.count > maxKeys || bytes > maxBytes, popOldest() {}
+        while order.count > maxKeys || size > maxSize, popOldest() {}
     }
 
     private mutating func forget(now: Instant) {
@@ -81,7 +81,7 @@ package struct IdempotencyLedger: Sendable {
 
     private mutating func popOldest() -> Bool {
         guard let key = order.popFirst(), let entry = entries.removeValue(forKey: key) else { return false }
-        bytes -= entry.size
+        size -= entry.size
         return true
     }
 }

@@ -6,6 +6,20 @@ package struct NamePattern: Equatable, Sendable {
         self.text = text
     }
 
+    /// Whether it is a name (`[A-Za-z0-9._-]`), or one with wildcards in it.
+    var isWellFormed: Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "?"):
+                    true
+                default: false
+                }
+            }
+    }
+
     package func matches(_ name: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(name.utf8)

@@ -91,7 +91,7 @@ extension OriginGuard.Finding {
         case .allowed(let origin):
             [
                 HTTPField("Access-Control-Allow-Origin", origin),
-                HTTPField("Access-Control-Expose-Headers", "Allow, Retry-After, WWW-Authenticate"),
+                HTTPField("Access-Control-Expose-Headers", PageFields.read),
             ]
         }
     }
@@ -103,10 +103,7 @@ extension OriginGuard.Finding {
         guard case .allowed = self else { return [] }
         return [
             HTTPField("Access-Control-Allow-Methods", allow),
-            HTTPField(
-                "Access-Control-Allow-Headers",
-                "Authorization, Cache-Control, Content-Type, Last-Event-ID"
-            ),
+            HTTPField("Access-Control-Allow-Headers", PageFields.sent),
             // In seconds; browsers cap it themselves.
             HTTPField("Access-Control-Max-Age", "600"),
         ]

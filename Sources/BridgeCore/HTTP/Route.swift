@@ -10,7 +10,7 @@ package enum Route: Equatable, Sendable {
     case status(connection: String)
     case events(connection: String, EventsQuery)
     /// One stream of several connections; there is at least one.
-    case mergedEvents(connections: [String], EventsQuery)
+    case mergedEvents(connections: [String], ConnectionScope, EventsQuery)
     case subscribers(connection: String)
     case poll(connection: String, PollQuery)
     /// The body is for `SendRequest.messages(in:)`.
@@ -84,7 +84,7 @@ extension Route {
         case .mergedEvents:
             let (patterns, query) = try EventsQuery.merged(target.query, head)
             let names = try patterns.names(coveredBy: caller, among: connections)
-            self = .mergedEvents(connections: names, query)
+            self = .mergedEvents(connections: names, ConnectionScope(patterns, for: caller), query)
             return
         case .messages where head.method != "POST":
             self = .poll(connection: try name, try PollQuery(target.query))

@@ -74,18 +74,28 @@ package struct SendRequest: Equatable, Sendable {
 extension SendRequest {
     /// The messages that a body is, in order.
     ///
-    /// Throws `invalid-utf8` (400) if any is to be text and is not.
+    /// Throws `invalid-utf8` (400) if any is to be text and is not; of several lines it names the first.
     package func messages(in body: [UInt8]) throws(Problem) -> [Message] {
         switch form {
         case .message(let kind): return [try Message(kind, body: body)]
         case .lines:
-            var messages: [Message] = []
-            for line in body.split(separator: UInt8(ascii: "\n")) {
-                let content = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-                guard !content.isEmpty else { continue }
-                messages.append(try Message(.text, body: Array(content)))
-            }
-            return messages
+            return try SendRequest.lines(in: body)
         }
+    }
+
+    private static func lines(in body: [UInt8]) throws(Problem) -> [Message] {
+        var messages: [Message] = []
+        var number = 0
+        for line in body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            let content = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard !content.isEmpty else { continue }
+            do throws(Problem) {
+                messages.append(try Message(.text, body: Array(content)))
+            } catch {
+                throw Problem(.invalidUTF8, "line \(number) is not UTF-8; nothing of the body was sent")
+            }
+        }
+        return messages
     }
 }

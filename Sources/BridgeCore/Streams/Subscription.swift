@@ -15,6 +15,8 @@ package struct Subscription: Equatable, Sendable {
     /// The stream ends when no record came for so long; nil: never.
     package var idle: Duration?
     package var slowness: Slowness
+    /// The connections of a merged stream, which change as connections come and go; nil: they stay.
+    package var scope: ConnectionScope?
 
     package init(
         shape: StreamShape,

@@ -45,7 +45,7 @@ extension HTTPServer {
     /// A request's head is there.
     func received(_ received: ReceivedHead, for exchange: Exchange) -> Exchange.Step {
         if let selfCheck, selfCheck.target == exchange.target {
-            return .answer(selfCheck.answer, received.head.version)
+            return .answer(selfCheck.answer, received.head)
         }
         received.draw(&headImage)
         if let admitted = admissions.find(headImage, under: handler.rules) { return exchange.admit(admitted) }

@@ -7,7 +7,7 @@ nonisolated final class Exchange {
         case waitingForHead
         case receiving(AdmittedHead, BodyIntake)
         /// The answer waits until so many bytes at most have been thrown away.
-        case discarding(HTTPVersion, HTTPResponse, patience: Int)
+        case discarding(RequestHead, HTTPResponse, patience: Int)
         /// The answer is not known yet.
         case held(HeldAnswer)
         case answered
@@ -26,7 +26,7 @@ nonisolated final class Exchange {
     /// What the server is to do next.
     enum Step {
         case proceed
-        case answer(HTTPAnswer, HTTPVersion)
+        case answer(HTTPAnswer, RequestHead)
         /// What was held may be there now.
         case demand(HeldAnswer)
         case closeConnection
@@ -42,16 +42,16 @@ nonisolated final class Exchange {
     func refuse(_ head: RequestHead, _ response: HTTPResponse) -> Step {
         guard Exchange.waits(response, for: head) else {
             progress = .answered
-            return .answer(.response(response), head.version)
+            return .answer(.response(response), head)
         }
-        progress = .discarding(head.version, response, patience: Exchange.discardedBytes)
+        progress = .discarding(head, response, patience: Exchange.discardedBytes)
         return .proceed
     }
 
     /// Some of the body is there.
     func received(_ chunk: UnsafeRawBufferPointer) -> Step {
-        if case .discarding(let version, let response, let patience) = progress {
-            progress = .discarding(version, response, patience: patience - chunk.count)
+        if case .discarding(let head, let response, let patience) = progress {
+            progress = .discarding(head, response, patience: patience - chunk.count)
             return chunk.count > patience ? .closeConnection : .proceed
         }
         guard case .receiving(let admitted, var body) = progress else { return .proceed }
@@ -67,9 +67,9 @@ nonisolated final class Exchange {
 
     /// All of the body is there.
     @MainActor func completed(handler: any HTTPHandler) -> Step {
-        if case .discarding(let version, let response, _) = progress {
+        if case .discarding(let head, let response, _) = progress {
             progress = .answered
-            return .answer(.response(response), version)
+            return .answer(.response(response), head)
         }
         if case .held(let held) = progress { return .demand(held) }
         guard case .receiving(let admitted, let body) = progress else { return .proceed }
@@ -77,10 +77,10 @@ nonisolated final class Exchange {
         let head = admitted.head
         do throws(Problem) {
             let body = try body.finish()
-            return .answer(handler.serve(admitted.request, body: body, from: head), head.version)
+            return .answer(handler.serve(admitted.request, body: body, from: head), head)
         } catch {
             let response = HTTPResponse(error).adding(admitted.request.fields)
-            return .answer(.response(response), head.version)
+            return .answer(.response(response), head)
         }
     }
 

@@ -14,7 +14,7 @@ extension HTTPServer {
             return false
         case .demand(let held):
             return unsafe demand(held, of: exchange, on: connection)
-        case .answer(let answer, let version):
+        case .answer(let answer, let head):
             switch answer {
             case .response(let response):
                 return unsafe queue(response, for: exchange, on: connection)
@@ -27,7 +27,7 @@ extension HTTPServer {
                 return unsafe demand(held, of: exchange, on: connection)
             case .stream(let fields, let open):
                 deadlines.cancel(exchange.client)
-                return unsafe openStream(fields: fields, on: connection, version: version, open)
+                return unsafe openStream(fields: fields, on: connection, from: head, open)
             }
         }
     }
@@ -78,11 +78,11 @@ extension HTTPServer {
     private func openStream(
         fields: [HTTPField],
         on connection: OpaquePointer,
-        version: HTTPVersion,
+        from head: RequestHead,
         _ open: @escaping (any StreamChannel) -> Void
     ) -> Bool {
         // HTTP/1.0 has no chunks, so bytes that are framed once for all would corrupt its stream.
-        let delivery = version == .http11 ? self.delivery : .pulled
+        let delivery = head.version == .http11 ? self.delivery : .pulled
         let stream = unsafe EventStream(connection, of: self, delivery: delivery, open: open)
         // Balanced in `releaseStream`, which the daemon calls once.
         let context = unsafe Unmanaged.passRetained(stream).toOpaque()
@@ -99,6 +99,10 @@ extension HTTPServer {
         }
         defer { unsafe MHD_destroy_response(content) }
         unsafe HTTPServer.add(fields, to: content)
+        // Its end is ours, behind the daemon's back: whoever keeps connections must not use this one again.
+        unsafe MHD_add_response_header(content, "Connection", "close")
+        // The daemon would end the chunks of a body that it does not send.
+        if head.method == "HEAD" { unsafe wsbridge_leave_unframed(content) }
         return unsafe MHD_queue_response(connection, 200, content) == .YES
     }
 

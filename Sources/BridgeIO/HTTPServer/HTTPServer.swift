@@ -48,6 +48,10 @@ internal import Glibc
     /// What the settings ask for.
     package let wantedConnections: Int
 
+    /// How many subscribers there is room for: as many as there could be at the start, or more where others do
+    /// with fewer connections.
+    package let subscriberRoom: Int
+
     /// Starts to answer on `socket`.
     ///
     /// - Throws: `ListenFailure` if the daemon cannot be started.
@@ -62,6 +66,7 @@ internal import Glibc
         self.handler = handler
         wantedConnections = settings.maxSubscribers + HTTPServer.spareConnections
         connectionLimit = min(wantedConnections, HTTPServer.descriptorsForClients)
+        subscriberRoom = max(settings.maxSubscribers, connectionLimit - HTTPServer.spareConnections / 2)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()

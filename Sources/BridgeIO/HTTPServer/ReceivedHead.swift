@@ -84,7 +84,13 @@ private nonisolated func collectField(
     _ valueLength: Int
 ) -> MHD_Result {
     let name = unsafe text(UnsafeRawBufferPointer(start: name, count: nameLength))
-    let value = unsafe text(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
+    // The blanks in front are passed over by libmicrohttpd, those behind are not (RFC 9110 §5.5).
+    var length = unsafe value == nil ? 0 : valueLength
+    while length > 0, let value = unsafe value, unsafe value[length - 1] == 0x20 || value[length - 1] == 0x09
+    {
+        length -= 1
+    }
+    let value = unsafe text(UnsafeRawBufferPointer(start: value, count: length))
     unsafe context?.assumingMemoryBound(to: [HTTPField].self).pointee.append(HTTPField(name, value))
     return .YES
 }

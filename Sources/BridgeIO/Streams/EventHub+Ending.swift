@@ -49,7 +49,7 @@ extension EventHub {
         }
     }
 
-    private func detach(_ subscriber: Subscriber) {
+    func detach(_ subscriber: Subscriber) {
         _ = subscriber.feed.live.remove(subscriber)
         subscriber.feed.others[ObjectIdentifier(subscriber)] = subscriber
     }

@@ -53,9 +53,11 @@ extension EventHub {
         }
     }
 
-    private func lastNews(for subscriber: Subscriber) -> Instant {
-        guard subscriber.position(in: subscriber.feed) != nil else { return subscriber.lastMove }
-        return max(subscriber.lastMove, subscriber.feed.lastRecord)
+    func lastNews(for subscriber: Subscriber) -> Instant {
+        guard subscriber.position(in: subscriber.feed) != nil, let last = subscriber.feed.lastRecord else {
+            return subscriber.lastMove
+        }
+        return max(subscriber.lastMove, last)
     }
 
     /// Whether it has got everything, and nothing came for that long.

@@ -84,6 +84,7 @@ extension EventHub {
             drop(subscriber)
             return false
         }
+        expire()
         var cursor = cursor
         // Beginning empty, it shares the bytes of a large record with whoever else is at it.
         var page: [UInt8] = []

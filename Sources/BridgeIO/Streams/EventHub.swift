@@ -16,6 +16,9 @@ package final class EventHub {
     /// A stream or a waiting poll of these connections came or went; may be called from within any call.
     package var onAudienceChange: (ConnectionSelection) -> Void = { _ in }
     var keepAliveTimer: LoopTimer?
+    var expiryTimer: LoopTimer?
+    /// Records may become too old.
+    private(set) var isAgeing = false
     private var random = SystemRandomNumberGenerator()
     /// Where records are encoded before they are copied to a feed.
     private var scratch: [UInt8] = []
@@ -34,16 +37,27 @@ package final class EventHub {
         polls.onChange = { [unowned self] in onAudienceChange($0) }
     }
 
-    /// Makes room for a connection.
+    /// Makes room for a connection, or changes the limits of its history; open merged streams take in a new one.
     package func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
-        log.register(name, limits: limits)
+        let isNew = log.index(of: name) == nil
+        let index = log.register(name, limits: limits)
+        isAgeing = isAgeing || limits.maxAge != nil
+        expire()
+        if isNew { reselect() }
+        // The next expiry may be sooner than it was.
+        expiryTimer = nil
+        watchAge()
+        return index
     }
 
     /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
     package func remove(_ connection: ConnectionIndex) {
         endStreams(of: connection)
+        reselect(without: connection)
         log.remove(connection)
     }
+
+    func forgetOldRecords() { log.expire(at: loop.wallTime) }
 
     // MARK: Publishing
 
@@ -54,6 +68,7 @@ package final class EventHub {
         direction: Record.Direction = .received
     ) {
         let record = log.append(payload, of: connection, direction: direction, at: loop.wallTime)
+        if isAgeing { watchAge() }
         polls.noticed(record)
         let takers = feeds.takers(of: connection)
         guard !takers.isEmpty else { return }
@@ -126,6 +141,7 @@ package final class EventHub {
         from client: ClientAddress,
         opening: (any StreamEncoder, inout [UInt8]) -> Void
     ) {
+        expire()
         let framing: BodyFraming = channel.delivery == .direct ? .chunked : .plain
         let feed = feed(Feed.Key(shape: wishes.shape, framing: framing))
         let subscriber = Subscriber(
@@ -149,7 +165,7 @@ package final class EventHub {
         onAudienceChange(feed.filter.connections)
     }
 
-    private func feed(_ key: Feed.Key) -> Feed {
+    func feed(_ key: Feed.Key) -> Feed {
         if let feed = feeds.feeds[key] { return feed }
         let feed = Feed(key, epoch: log.epoch, after: log.headSequence, now: loop.now)
         feeds.add(feed)

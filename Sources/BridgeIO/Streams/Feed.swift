@@ -16,8 +16,8 @@ internal import BridgeCore
     var others: [ObjectIdentifier: Subscriber] = [:]
     /// When something was last written to all.
     var lastWrite: Instant
-    /// When the last record came.
-    private(set) var lastRecord: Instant
+    /// When the last record came, if one did.
+    private(set) var lastRecord: Instant?
     /// Whether there is something to deliver.
     var isDirty = false
     /// The event that subscribers were last found in the middle of, so that they share one copy.
@@ -30,7 +30,6 @@ internal import BridgeCore
         encoder = key.shape.format.encoder(epoch: epoch, framing: key.framing)
         index = FeedIndex(after: sequence)
         lastWrite = now
-        lastRecord = now
     }
 
     var filter: StreamFilter { key.shape.filter }

@@ -104,6 +104,7 @@ extension EventHub {
         let waiting = WaitingPoll(poll, in: polls, answer: answer)
         polls.enter(waiting)
         waiting.timer = loop.startTimer(after: patience) { [unowned self, weak waiting] in
+            expire()
             waiting?.finish(log)
         }
         return waiting

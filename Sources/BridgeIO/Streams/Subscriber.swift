@@ -18,7 +18,8 @@ final class Subscriber {
     }
 
     let channel: any StreamChannel
-    let feed: Feed
+    /// A merged stream gets another one when its connections change.
+    var feed: Feed
     let wishes: Subscription
     let client: ClientAddress
     /// When it came.

@@ -15,6 +15,14 @@ import WebSocketProtocol
         return configuration
     }
 
+    private func change(
+        from old: BridgeConfiguration,
+        to new: BridgeConfiguration,
+        roomFor subscribers: Int = 10_000
+    ) -> ConfigurationChange {
+        ConfigurationChange(from: old, to: new, roomFor: subscribers)
+    }
+
     /// The message of the log record, and its fields.
     private func told(_ change: ConfigurationChange) -> String {
         let record = LogRecord(change)
@@ -23,7 +31,7 @@ import WebSocketProtocol
     }
 
     @Test func `that is none does nothing`() throws {
-        let change = ConfigurationChange(from: try configuration(), to: try configuration())
+        let change = self.change(from: try configuration(), to: try configuration())
         #expect(change.isEmpty)
         #expect(change.result == (try configuration()))
         #expect(told(change) == "info: reloaded: nothing has changed")
@@ -43,7 +51,7 @@ import WebSocketProtocol
         replaced: [String]
     ) throws {
         let new = try configuration(connections)
-        let change = ConfigurationChange(from: try configuration(), to: new)
+        let change = self.change(from: try configuration(), to: new)
         #expect(change.added == added)
         #expect(change.removed == removed)
         #expect(change.replaced == replaced)
@@ -63,7 +71,7 @@ import WebSocketProtocol
             var connection = try #require(new.connections["b"])
             edit(&connection)
             new.connections["b"] = connection
-            let change = ConfigurationChange(from: try configuration(), to: new)
+            let change = self.change(from: try configuration(), to: new)
             #expect(change.replaced == ["b"])
         }
     }
@@ -86,7 +94,7 @@ import WebSocketProtocol
     @Test func `of settings that apply at once is taken on`() throws {
         for (key, edit) in Self.applicable {
             let new = try configuration(["a": "ws://a", "b": "ws://b"], edit)
-            let change = ConfigurationChange(from: try configuration(), to: new)
+            let change = self.change(from: try configuration(), to: new)
             #expect(change.settings == [key])
             #expect(change.awaitingRestart.isEmpty)
             #expect(change.result == new)
@@ -104,15 +112,26 @@ import WebSocketProtocol
     @Test func `of settings that are fixed waits, and goes on waiting`() throws {
         for (key, edit) in Self.fixed {
             let new = try configuration(["a": "ws://a", "b": "ws://b"], edit)
-            let change = ConfigurationChange(from: try configuration(), to: new)
+            let change = self.change(from: try configuration(), to: new)
             #expect(change.settings.isEmpty)
             #expect(change.awaitingRestart == [key])
             #expect(change.result == (try configuration()))
-            let again = ConfigurationChange(from: change.result, to: new)
+            let again = self.change(from: change.result, to: new)
             #expect(again.awaitingRestart == [key])
             #expect(
                 told(again).hasPrefix("warning: reloaded, but some settings need a restart; needsRestart:")
             )
+        }
+    }
+
+    @Test func `of maxSubscribers goes up and down as far as there is room`() throws {
+        var current = try configuration()
+        for (wanted, got) in [(5, 5), (1, 1), (5, 5), (10_500, 10_500), (10_501, 10_500), (10_000, 10_000)] {
+            let new = try configuration(["a": "ws://a", "b": "ws://b"]) { $0.http.maxSubscribers = wanted }
+            let change = self.change(from: current, to: new, roomFor: 10_500)
+            #expect(change.result.http.maxSubscribers == got)
+            #expect(change.awaitingRestart == (wanted == got ? [] : ["http.maxSubscribers"]))
+            current = change.result
         }
     }
 
@@ -123,7 +142,7 @@ import WebSocketProtocol
 
     @Test func `never touches how the log is written`() throws {
         let new = try configuration(["a": "ws://a", "b": "ws://b"]) { $0.log.level = .debug }
-        let change = ConfigurationChange(from: try configuration(), to: new)
+        let change = self.change(from: try configuration(), to: new)
         #expect(change.isEmpty)
         #expect(change.result.log.level == .info)
     }

@@ -118,14 +118,42 @@ import Testing
         #expect(cursor.position == 3)
     }
 
-    @Test func `a loss in a merged stream is announced before the first record after it began`() {
+    @Test func `losses in a merged stream are announced where they stood, each once`() {
         var fixture = LogFixture(keep(1), wide)
         for connection in [0, 1, 0, 0, 1, 0] { fixture.record(on: connection) }
-        // Lost: 1, 3 and 4. An id beyond 2 would make a reader that comes back skip 2.
-        #expect(
-            fixture.read(.after(fixture.log.id(0)), fixture.all) == ["gap 3 id 1 oldest 2", "2", "5", "6"]
-        )
-        #expect(fixture.read(.after(fixture.log.id(2)), fixture.all) == ["gap 2 id 4 oldest 2", "5", "6"])
+        // Lost: 1, 3 and 4.
+        let all = ["gap 1 id 1 oldest 2", "2", "gap 2 id 4 oldest 5", "5", "6"]
+        #expect(fixture.read(.after(fixture.log.id(0)), fixture.all) == all)
+        for (seen, rest) in [(1, 1), (2, 2), (4, 3), (5, 4), (6, 5)] {
+            let again = fixture.read(.after(fixture.log.id(UInt64(seen))), fixture.all)
+            #expect(again == Array(all[rest...]), "after \(seen)")
+        }
+        #expect(fixture.read(.after(fixture.log.id(3)), fixture.all) == ["gap 1 id 4 oldest 5", "5", "6"])
+    }
+
+    @Test func `losses of several connections that stood together make one gap`() {
+        var fixture = LogFixture(keep(1), keep(1), wide)
+        for connection in [0, 1, 0, 2, 1, 1, 0] { fixture.record(on: connection) }
+        let all = ["gap 3 id 3 oldest 4", "4", "gap 1 id 5 oldest 6", "6", "7"]
+        #expect(fixture.read(.after(fixture.log.id(0)), fixture.all) == all)
+        fixture.record(2, on: 0)
+        fixture.record(on: 1)
+        let last = fixture.read(.after(fixture.log.id(4)), fixture.all)
+        #expect(last == ["gap 4 id 8 oldest 9", "9", "10"])
+    }
+
+    @Test func `a reader that goes on with other connections is told what it lost of those it had`() {
+        var fixture = LogFixture(wide, keep(2), keep(1))
+        var cursor = fixture.log.cursor(at: .now, of: ConnectionSelection(fixture.connections[..<2]))
+        for connection in [0, 1, 1, 1, 0, 2, 2] { fixture.record(on: connection) }
+        let (gone, others) = (fixture.connections[1], [fixture.connections[0], fixture.connections[2]])
+        fixture.log.reselect(&cursor, ConnectionSelection(others))
+        fixture.log.remove(gone)
+        #expect(fixture.read(&cursor) == ["gap 3 id 0 oldest 1", "1", "5", "gap 1 id 6 oldest 7", "7"])
+        fixture.log.reselect(&cursor, fixture.all)
+        #expect(fixture.read(&cursor) == [])
+        fixture.record(on: 1)
+        #expect(fixture.read(&cursor) == ["8"])
     }
 
     @Test func `what is lost while a reader pauses is counted exactly, however much it is`() {

@@ -4,10 +4,14 @@ import Testing
 @Suite struct `Idempotency ledger` {
     private let start = Instant(nanoseconds: 0)
 
-    private func answer(_ size: Int = 1) -> HTTPResponse {
-        var response = HTTPResponse(status: 202)
-        response.body = [UInt8](repeating: 0, count: size)
-        return response
+    /// The answer for so many messages, of which one was sent in each of so many milliseconds.
+    private func answer(_ count: UInt64 = 1, sentAt times: Int64 = 0) -> Consignment {
+        var consignment = Consignment((1...count).map { MessageID(epoch: "e", number: $0) })
+        for time in 0..<times {
+            let state = MessageState.sent(at: WallTime(millisecondsSince1970: time))
+            consignment.ended(MessageID(epoch: "e", number: UInt64(time) + 1), as: state)
+        }
+        return consignment
     }
 
     @Test func `gives the first answer to a repeat`() {
@@ -55,25 +59,28 @@ import Testing
         #expect(ledger.find("1", fingerprint: [1], now: start) == .new)
     }
 
-    @Test func `holds so many bytes of answers, the newest`() {
-        var ledger = IdempotencyLedger(maxBytes: 250)
+    @Test func `bounds how many different times its answers tell, the newest stay`() {
+        var ledger = IdempotencyLedger(maxSize: 250)
         for number in 1...3 {
             ledger.accepted("\(number)", fingerprint: [1], now: start)
-            ledger.answered("\(number)", with: answer(100))
+            ledger.answered("\(number)", with: answer(1000, sentAt: 99))
         }
         #expect(ledger.find("1", fingerprint: [1], now: start) == .new)
-        #expect(ledger.find("2", fingerprint: [1], now: start) == .answered(answer(100)))
-        #expect(ledger.find("3", fingerprint: [1], now: start) == .answered(answer(100)))
+        #expect(ledger.find("2", fingerprint: [1], now: start) == .answered(answer(1000, sentAt: 99)))
+        #expect(ledger.find("3", fingerprint: [1], now: start) == .answered(answer(1000, sentAt: 99)))
     }
 
-    @Test func `holds 10,000 keys of single messages`() {
+    @Test(arguments: [(1, 1), (1000, 0), (1000, 100)] as [(UInt64, Int64)])
+    func `holds 10,000 keys, whatever the size of their answers`(count: UInt64, times: Int64) {
         var ledger = IdempotencyLedger()
-        for number in 0...10_000 {
-            ledger.accepted("\(number)", fingerprint: [UInt8](repeating: 1, count: 32), now: start)
-            ledger.answered("\(number)", with: answer(200))
-        }
         let fingerprint = [UInt8](repeating: 1, count: 32)
+        let answer = answer(count, sentAt: times)
+        for number in 0...10_000 {
+            ledger.accepted("\(number)", fingerprint: fingerprint, now: start)
+            ledger.answered("\(number)", with: answer)
+        }
         #expect(ledger.find("0", fingerprint: fingerprint, now: start) == .new)
-        #expect(ledger.find("1", fingerprint: fingerprint, now: start) == .answered(answer(200)))
+        #expect(ledger.find("1", fingerprint: fingerprint, now: start) == .answered(answer))
+        #expect(ledger.find("10000", fingerprint: fingerprint, now: start) == .answered(answer))
     }
 }

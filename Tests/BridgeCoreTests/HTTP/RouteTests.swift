@@ -119,7 +119,7 @@ import WebSocketProtocol
     ])
     func `merge the connections that are named, each once`(line: String, names: [String]) throws {
         let route = admit(line, ["default", "beta", "alpha"]).route
-        guard case .mergedEvents(let found, let query) = route else { throw Unexpected() }
+        guard case .mergedEvents(let found, _, let query) = route else { throw Unexpected() }
         #expect(found == names)
         #expect(query.format == .records)
     }
@@ -129,6 +129,10 @@ import WebSocketProtocol
             ("GET /v1/events", [], "404 not-found"), ("GET /v1/events?connection=c", ["a"], "404 not-found"),
             ("GET /v1/events?connection=a&connection=c*", ["a"], "404 not-found"),
             ("GET /v1/events?connection=A", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=%5Ba", ["a"], "400 invalid-parameter"),
+            ("GET /v1/events?connection=a&connection=a%20*", ["a"], "400 invalid-parameter"),
+            ("GET /v1/events?connection=", ["a"], "400 invalid-parameter"),
+            ("GET /v1/events?connection=%C3%A4", ["a"], "400 invalid-parameter"),
             (
                 "GET /v1/events?connection=a" + String(repeating: "&connection=a", count: 64), ["a"],
                 "400 invalid-parameter"
@@ -154,7 +158,7 @@ import WebSocketProtocol
             connections: ["other", "feed-2", "feed-1"]
         )
         if let names {
-            guard case .mergedEvents(let found, _) = admission.route else { return #expect(Bool(false)) }
+            guard case .mergedEvents(let found, _, _) = admission.route else { return #expect(Bool(false)) }
             #expect(found == names)
         } else {
             #expect(admission.summary == "404 not-found")

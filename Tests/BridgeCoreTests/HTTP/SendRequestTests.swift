@@ -69,9 +69,12 @@ import WebSocketProtocol
     }
 
     @Test func `have no message at all if one line is not UTF-8`() {
-        let body = Array("good\n".utf8) + [0xFF, 0x0A]
-        let refusal = problem { () throws(Problem) in try SendRequest(.lines).messages(in: body) }
-        #expect(refusal?.kind == .invalidUTF8)
+        for (before, number) in [("", 1), ("good\n", 2), ("good\r\n\n\r\ngood\n", 5)] {
+            let body = Array(before.utf8) + [0xFF, 0x0A, 0xFF]
+            let refusal = problem { () throws(Problem) in try SendRequest(.lines).messages(in: body) }
+            #expect(refusal?.kind == .invalidUTF8)
+            #expect(refusal?.detail.contains("line \(number) ") ?? false)
+        }
     }
 
     @Test func `are one message otherwise, line ends and all`() throws {

@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct ConsignmentTests {
     private static let time = WallTime(millisecondsSince1970: 1_000_000_000_000)
@@ -33,6 +34,23 @@ import Testing
         consignment.ended(id(5), as: sent)
         consignment.ended(id(6), as: .queued)
         #expect(consignment.verdict == .open)
+    }
+
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `knows the state of each, in whatever order they end`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let count = Int.random(in: 1...40, using: &random)
+        let ids = (0..<count).map { id(UInt64($0) + 7) }
+        var consignment = Consignment(ids)
+        var states = [MessageState](repeating: .queued, count: count)
+        for index in (0..<count).shuffled(using: &random).prefix(.random(in: 0...count, using: &random)) {
+            let time = WallTime(millisecondsSince1970: .random(in: 0...2, using: &random))
+            let ends = [MessageState.sent(at: time), .sent(at: time), .expired, .dropped]
+            states[index] = ends.randomElement(using: &random) ?? .expired
+            consignment.ended(ids[index], as: states[index])
+            #expect(consignment.items.map(\.state) == states)
+            #expect(consignment.items.map(\.id) == ids)
+        }
     }
 
     @Test func `of nothing is sent`() {

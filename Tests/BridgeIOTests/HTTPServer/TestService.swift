@@ -54,8 +54,8 @@ import WebSocketProtocol
         switch request.route {
         case .events(_, let query):
             return stream(of: ConnectionSelection(connection), query, head)
-        case .mergedEvents(_, let query):
-            return stream(of: ConnectionSelection([connection, other]), query, head)
+        case .mergedEvents(_, let scope, let query):
+            return stream(of: hub.selection(of: scope), in: scope, query, head)
         case .poll(_, let query):
             return poll(query)
         default:
@@ -68,12 +68,14 @@ import WebSocketProtocol
 
     private func stream(
         of connections: ConnectionSelection,
+        in scope: ConnectionScope? = nil,
         _ query: EventsQuery,
         _ head: RequestHead
     ) -> HTTPAnswer {
         let fields = HTTPResponse.streamFields(query.format)
         return .stream(fields: fields) { [self] channel in
-            let wishes = query.subscription(to: connections, at: loop.wallTime)
+            var wishes = query.subscription(to: connections, at: loop.wallTime)
+            wishes.scope = scope
             hub.subscribe(channel, wishes, from: head.client) { encoder, bytes in
                 guard query.types.contains(.status) else { return }
                 encoder.appendSnapshot(of: "default", at: loop.wallTime, to: &bytes) { _ in }

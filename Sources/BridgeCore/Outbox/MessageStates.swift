@@ -1,0 +1,54 @@
+/// The states of messages that stand in a row, kept as runs of equal ones: messages that were accepted together
+/// are mostly sent together.
+struct MessageStates: Equatable, Sendable {
+    private struct Run: Equatable, Sendable {
+        var start: Int
+        var state: MessageState
+    }
+
+    let count: Int
+    /// In order; each ends where the next one starts, and differs from it.
+    private var runs: [Run]
+
+    /// All of them are queued.
+    init(count: Int) {
+        self.count = count
+        runs = count > 0 ? [Run(start: 0, state: .queued)] : []
+    }
+
+    /// How many runs they make, which is what they cost.
+    var runCount: Int { runs.count }
+
+    subscript(index: Int) -> MessageState {
+        get { runs[place(of: index)].state }
+        set { set(index, newValue) }
+    }
+
+    private mutating func set(_ index: Int, _ state: MessageState) {
+        var place = place(of: index)
+        let run = runs[place]
+        guard run.state != state else { return }
+        let end = place + 1 < runs.count ? runs[place + 1].start : count
+        if index + 1 < end { runs.insert(Run(start: index + 1, state: run.state), at: place + 1) }
+        if run.start == index {
+            runs[place].state = state
+        } else {
+            place += 1
+            runs.insert(Run(start: index, state: state), at: place)
+        }
+        if place + 1 < runs.count, runs[place + 1].state == state { runs.remove(at: place + 1) }
+        if place > 0, runs[place - 1].state == state { runs.remove(at: place) }
+    }
+
+    /// The run in which a message stands.
+    private func place(of index: Int) -> Int {
+        precondition(0..<count ~= index)
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].start <= index { low = middle + 1 } else { high = middle }
+        }
+        return low - 1
+    }
+}
