@@ -12,10 +12,12 @@ extension ConnectionMachine {
         switch state {
         case .idle where followsDemand:
             isAskedFor = true
-            dial(&step)
+            dialIfReachable(&step)
         case .failed where settings.outbox.wakes:
-            connectRequested(&step)
-        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
+            isAskedFor = true
+            startOver()
+            dialIfReachable(&step)
+        case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break
         }
     }
@@ -25,12 +27,12 @@ extension ConnectionMachine {
         guard followsDemand else { return }
         switch state {
         case .idle:
-            if isWanted { dial(&step) }
+            if isWanted { dialIfReachable(&step) }
         case .open(var session):
             session.idleSince = isWanted ? nil : step.now
             state = .open(session)
             watchIdling(&step)
-        case .connecting, .closing, .waiting:
+        case .connecting, .closing, .waiting, .offline:
             break  // Looked at when that is over; delays hold for everyone.
         case .paused, .closed, .failed, .stopped:
             break  // A user's wish, or the end of all attempts, is not undone by whoever reads or sends.

@@ -86,12 +86,19 @@ extension ConnectionMachine {
             state = .idle
             return
         }
+        let earliest = lowerBound.map { step.now + min($0, Backoff.longestLowerBound) }
+        guard isReachable else {
+            // What no network let happen is no attempt that failed.
+            state = .offline(Absence(earliest: earliest))
+            return
+        }
         if let limit = settings.reconnect.maxRetries, retries >= limit { return giveUp(&step) }
         retries += 1
         attempt += 1
         let delay = backoff.delay(attempt: retries, atLeast: lowerBound, random: &random)
         step.add(.record(.reconnecting(attempt: retries, delay: delay)))
-        state = .waiting(Pause(timer: startTimer(after: delay, &step), until: step.now + delay))
+        let timer = startTimer(after: delay, &step)
+        state = .waiting(Pause(timer: timer, until: step.now + delay, earliest: earliest))
     }
 
     private mutating func giveUp(_ step: inout Step) {

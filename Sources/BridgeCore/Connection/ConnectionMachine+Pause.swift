@@ -19,6 +19,8 @@ extension ConnectionMachine {
         case .waiting(let pending):
             step.add(.cancelTimer(pending.timer))
             pause(then: .dial, &step)
+        case .offline:
+            pause(then: .dial, &step)
         case .paused, .closed, .failed, .stopped:
             break
         }
@@ -31,12 +33,14 @@ extension ConnectionMachine {
             state = .idle
             if followsDemand, isWanted { dial(&step) }
         case .paused(.dial):
-            connectRequested(&step)
+            startOver()
+            step.add(.record(.resumed))
+            dialIfReachable(&step)
         case .closing(var farewell) where farewell.next == .pause:
             // The pause has not begun on record, so nothing ends.
             farewell.next = .dial
             state = .closing(farewell)
-        case .idle, .connecting, .open, .closing, .waiting, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .offline, .closed, .failed, .stopped:
             break
         }
     }

@@ -2,8 +2,8 @@ extension ConnectionMachine {
     mutating func started(_ step: inout Step) {
         guard case .idle = state else { return }
         switch settings.connect {
-        case .always: dial(&step)
-        case .onDemand: if isWanted { dial(&step) }
+        case .always: dialIfReachable(&step)
+        case .onDemand: if isWanted { dialIfReachable(&step) }
         case .manual: break
         }
     }
@@ -11,7 +11,8 @@ extension ConnectionMachine {
     mutating func connectRequested(_ step: inout Step) {
         isAskedFor = true
         switch state {
-        case .idle:
+        case .idle, .offline:
+            // Without a network too: it is the user who knows better.
             dial(&step)
         case .closed, .failed:
             startOver()
@@ -38,7 +39,7 @@ extension ConnectionMachine {
     }
 
     /// A user's wish to connect is a new beginning.
-    private mutating func startOver() {
+    mutating func startOver() {
         retries = 0
         attempt = 0
     }
@@ -46,7 +47,7 @@ extension ConnectionMachine {
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {
         isAskedFor = false
         switch state {
-        case .idle, .failed, .paused:
+        case .idle, .offline, .failed, .paused:
             state = .closed
         case .connecting(let attempt):
             abandon(attempt, because: "disconnected by the user", &step)
@@ -69,7 +70,7 @@ extension ConnectionMachine {
     mutating func reconnectRequested(_ step: inout Step) {
         isAskedFor = true
         switch state {
-        case .idle, .closed, .failed, .waiting, .paused:
+        case .idle, .closed, .failed, .waiting, .offline, .paused:
             connectRequested(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "dialled anew by the user", &step)
@@ -94,7 +95,7 @@ extension ConnectionMachine {
 
     mutating func stopRequested(_ step: inout Step) {
         switch state {
-        case .idle, .closed, .failed, .paused:
+        case .idle, .offline, .closed, .failed, .paused:
             stop(&step)
         case .connecting(let attempt):
             abandon(attempt, because: "the bridge is shutting down", &step)

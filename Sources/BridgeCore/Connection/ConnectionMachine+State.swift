@@ -3,20 +3,23 @@ extension ConnectionMachine {
     enum State: Sendable {
         /// Not asked to connect. Becomes connecting (started, connect, demand), paused, closed (disconnect), stopped.
         case idle
-        /// One dial is under way. Becomes open, waiting or failed (it failed), idle (it failed, and nobody needs
-        /// it), closed (disconnect, or no retries wanted), connecting with another socket (reconnect), paused,
-        /// stopped.
+        /// One dial is under way. Becomes open, waiting or failed (it failed), offline (so did the network), idle (it
+        /// failed, and nobody needs it), closed (disconnect, or no retries wanted), connecting with another socket
+        /// (reconnect), paused, stopped.
         case connecting(Attempt)
-        /// Messages flow. Becomes closing (a close frame either way), waiting, idle, failed or closed (the socket
+        /// Messages flow. Becomes closing (a close frame either way), waiting, offline, idle, failed or closed (the socket
         /// ended), connecting (reconnect).
         case open(Session)
         /// A close frame was sent and the socket is about to end. Becomes whatever its `next` says.
         case closing(Farewell)
-        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), idle (in time, and nobody needs
-        /// it), paused, closed (disconnect), stopped.
+        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), offline (the network is lost), idle (in
+        /// time, and nobody needs it), paused, closed (disconnect), stopped.
         case waiting(Pause)
-        /// Down for a while by the user's wish. Becomes connecting (resume, connect, reconnect), idle (resume), closed
-        /// (disconnect), stopped.
+        /// Wants a connection, and there is no way to the upstream. Becomes connecting or waiting (the network is
+        /// back), connecting (connect, reconnect), paused, closed (disconnect), stopped.
+        case offline(Absence)
+        /// Down for a while by the user's wish. Becomes connecting or offline (resume), connecting (connect,
+        /// reconnect), idle (resume), closed (disconnect), stopped.
         case paused(Afterwards)
         /// Down by the user's wish or a final close code. Becomes connecting (connect, reconnect), stopped.
         case closed
@@ -130,13 +133,20 @@ extension ConnectionMachine {
     struct Pause: Sendable {
         let timer: TimerID
         let until: Instant
+        /// No dial before, if the upstream asked for that.
+        var earliest: Instant?
+    }
+
+    struct Absence: Sendable {
+        /// No dial before, if the upstream asked for that.
+        var earliest: Instant?
     }
 }
 
 extension ConnectionMachine {
     /// The name of the state, as the status shows it.
     package enum Standing: String, Equatable, Sendable {
-        case idle, connecting, open, closing, waiting, paused, closed, failed
+        case idle, connecting, open, closing, waiting, offline, paused, closed, failed
     }
 
     package var standing: Standing {
@@ -146,6 +156,7 @@ extension ConnectionMachine {
         case .open: .open
         case .closing: .closing
         case .waiting: .waiting
+        case .offline: .offline
         case .paused: .paused
         case .closed, .stopped: .closed
         case .failed: .failed
@@ -163,7 +174,7 @@ extension ConnectionMachine {
         if settings.receiveOnly { return .receiveOnly }
         return switch state {
         case .open: .ready
-        case .idle, .connecting, .waiting, .paused: .away
+        case .idle, .connecting, .waiting, .offline, .paused: .away
         case .closing(let farewell): farewell.next == .stayClosed || farewell.next == .stop ? .shut : .away
         case .closed, .failed, .stopped: .shut
         }
@@ -173,7 +184,7 @@ extension ConnectionMachine {
     package var pulse: Pulse? {
         switch state {
         case .open(let session): session.heartbeat.pulse
-        case .idle, .connecting, .closing, .waiting, .paused, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped: nil
         }
     }
 
@@ -181,7 +192,7 @@ extension ConnectionMachine {
     package var agreement: (subprotocol: String?, compression: Bool)? {
         switch state {
         case .open(let session): (session.subprotocol, session.compression)
-        case .idle, .connecting, .closing, .waiting, .paused, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped: nil
         }
     }
 
@@ -189,7 +200,7 @@ extension ConnectionMachine {
     package var nextAttemptAt: Instant? {
         switch state {
         case .waiting(let pause): pause.until
-        case .idle, .connecting, .open, .closing, .paused, .closed, .failed, .stopped: nil
+        case .idle, .connecting, .open, .closing, .offline, .paused, .closed, .failed, .stopped: nil
         }
     }
 }

@@ -37,6 +37,11 @@ extension ConnectionMachine {
         case messageOffered
         /// Whether anything needs the connection now: a reader, or a message that is not sent yet.
         case demandChanged(isWanted: Bool)
+        /// There is no way to the upstream any more, or the path of the open socket is gone. More than once is as good as
+        /// once.
+        case networkLost
+        /// There is a way to the upstream again. More than once is as good as once.
+        case networkRestored
         /// The attempt has got this far; the deadline's failure names the phase, and tells what became of the addresses.
         case dialReached(SocketID, DialPhase, account: String? = nil)
         /// The socket reported this. Its `written` means nothing here: see the next two.

@@ -11,6 +11,8 @@ package struct ConnectionMachine: Sendable {
     var retries = 0
     /// Retries since the connection was last ready at all, for the status.
     package internal(set) var attempt = 0
+    /// Whether there is a way to the upstream; where that is not watched there always is.
+    package internal(set) var network: ConnectionStatus.Network
     /// An earlier socket of this connection was open.
     var hasOpened = false
     /// Someone needs the connection.
@@ -25,6 +27,7 @@ package struct ConnectionMachine: Sendable {
     package init(_ settings: ConnectionSettings) {
         self.settings = settings
         backoff = Backoff(settings.reconnect)
+        network = settings.network == .auto ? .reachable : .ignored
     }
 
     /// The machine of the same connection when it begins anew with other settings.
@@ -37,6 +40,7 @@ package struct ConnectionMachine: Sendable {
         successor.lastSocket = lastSocket
         successor.lastTimer = lastTimer
         successor.isWanted = isWanted
+        successor.keepNetwork(of: self)
         return successor
     }
 
@@ -58,6 +62,8 @@ package struct ConnectionMachine: Sendable {
         case .stopRequested: stopRequested(&step)
         case .messageOffered: messageOffered(&step)
         case .demandChanged(let isWanted): demandChanged(isWanted, &step)
+        case .networkLost: networkLost(&step, random: &random)
+        case .networkRestored: networkRestored(&step)
         case .dialReached(let socket, let phase, let account): dialReached(socket, phase, account)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
@@ -81,7 +87,7 @@ package struct ConnectionMachine: Sendable {
             happened(event, in: session, &step, random: &random)
         case .closing(let farewell) where farewell.socket == socket:
             happened(event, during: farewell, &step, random: &random)
-        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.
         }
     }
@@ -107,7 +113,7 @@ package struct ConnectionMachine: Sendable {
             ended(farewell, &step, random: &random)
         case .waiting(let pause) where pause.timer == timer:
             if isLeftAlone { state = .idle } else { dial(&step) }
-        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break  // A timer that was cancelled while its report was under way.
         }
     }
@@ -123,7 +129,7 @@ package struct ConnectionMachine: Sendable {
             guard frame == .pong else { return }
             if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
             state = .closing(farewell)
-        case .idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed, .stopped:
+        case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.
         }
     }

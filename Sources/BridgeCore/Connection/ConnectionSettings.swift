@@ -10,6 +10,13 @@ package struct ConnectionSettings: Equatable, Sendable {
         case manual
     }
 
+    /// Whether the network is watched for a way to the upstream.
+    package enum NetworkWatch: String, CaseIterable, Sendable {
+        /// Nothing is dialled by itself while there is none.
+        case auto
+        case ignore
+    }
+
     package var connect = Start.always
     /// How long a connection that is kept on demand stays up when nothing asks for it.
     package var idleTimeout = Duration.seconds(60)
@@ -19,6 +26,7 @@ package struct ConnectionSettings: Equatable, Sendable {
     package var closeTimeout = Duration.seconds(5)
     package var heartbeat = HeartbeatSettings()
     package var reconnect = ReconnectSettings()
+    package var network = NetworkWatch.auto
     package var outbox = OutboxSettings()
     /// No message is ever sent, only control frames.
     package var receiveOnly = false

@@ -49,7 +49,7 @@ package struct ConnectionStatus: Equatable, Sendable {
         if let next = machine.nextAttemptAt { nextAttemptAt = wall - (now - next) }
         subprotocol = machine.agreement?.subprotocol
         compression = machine.agreement?.compression ?? false
-        network = .ignored
+        network = machine.network
         heartbeats = Heartbeats(
             interval: machine.settings.heartbeat.interval,
             missLimit: machine.settings.heartbeat.missLimit,

@@ -50,7 +50,9 @@ package struct ConnectionTally: Equatable, Sendable {
         case .heartbeatMissed: heartbeatsMissed += 1
         case .messageExpired: expired += 1
         case .messageDropped: dropped += 1
-        case .connecting, .ready, .heartbeatLost, .reconnecting, .gaveUp, .paused, .resumed: break
+        case .connecting, .ready, .heartbeatLost, .reconnecting, .gaveUp, .networkLost, .networkRestored,
+            .paused, .resumed:
+            break
         }
     }
 

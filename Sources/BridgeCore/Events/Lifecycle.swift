@@ -22,6 +22,9 @@ package enum Lifecycle: Equatable, Sendable {
     case heartbeatLost
     case reconnecting(attempt: Int, delay: Duration)
     case gaveUp(attempts: Int)
+    /// There is no way to the upstream any more, by what the kernel knows.
+    case networkLost
+    case networkRestored
     case paused
     case resumed
     case messageExpired(id: String)
@@ -39,6 +42,8 @@ package enum Lifecycle: Equatable, Sendable {
         case .heartbeatLost: "heartbeat-lost"
         case .reconnecting: "reconnecting"
         case .gaveUp: "gave-up"
+        case .networkLost: "network-lost"
+        case .networkRestored: "network-restored"
         case .paused: "paused"
         case .resumed: "resumed"
         case .messageExpired: "message-expired"

@@ -52,7 +52,8 @@ extension Lifecycle {
         case .closed(_, let reason, _, _): reason.utf8.count
         case .failed(let failure): failure.error.utf8.count
         case .messageExpired(let id), .messageDropped(let id): id.utf8.count
-        case .connecting, .ready, .heartbeatMissed, .heartbeatLost, .reconnecting, .gaveUp, .paused, .resumed:
+        case .connecting, .ready, .heartbeatMissed, .heartbeatLost, .reconnecting, .gaveUp, .networkLost,
+            .networkRestored, .paused, .resumed:
             0
         }
     }

@@ -47,6 +47,7 @@ package struct Readiness: Equatable, Sendable {
         case .open: nil
         case .idle: "not asked to connect yet"
         case .closing: "closing"
+        case .offline: "there is no network to the upstream"
         case .paused: "paused"
         case .closed: "closed"
         case .failed: "gave up" + lastFailure(status)

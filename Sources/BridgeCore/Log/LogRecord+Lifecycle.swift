@@ -24,6 +24,8 @@ extension LogRecord {
                     ["attempt": .integer(attempt), "delayMs": .integer(Int(clamping: delay.milliseconds))]
                 )
             case .gaveUp(let attempts): LogRecord(.error, "gave-up", ["attempts": .integer(attempts)])
+            case .networkLost: LogRecord(.warning, "network-lost")
+            case .networkRestored: LogRecord(.info, "network-restored")
             case .paused: LogRecord(.info, "paused")
             case .resumed: LogRecord(.info, "resumed")
             case .messageExpired(let id): LogRecord(.warning, "message-expired", ["id": .text(id)])

@@ -28,6 +28,7 @@ import WebSocketTestSupport
                 settings.reconnect.resetAfter = .seconds(Int.random(in: 0...20, using: &dice))
                 settings.reconnect.stopOnCloseCodes = [4000...4010]
                 settings.reconnect.stopOnStatus = [403]
+                settings.network = Int.random(in: 0..<10, using: &dice) > 0 ? .auto : .ignore
             }
             self.dice = dice
         }
@@ -37,7 +38,8 @@ import WebSocketTestSupport
             case 0: try tell(request)
             case 1: try tell(late)
             case 2: world.suspend(.seconds(Int.random(in: 0...100, using: &dice)))
-            case 3...7: try fireNextTimer()
+            case 3: try tell(Bool.random(using: &dice) ? .networkLost : .networkRestored)
+            case 4...7: try fireNextTimer()
             case 8...9: try advanceALittle()
             case 10...19: try socketSpeaks()
             default: break
@@ -204,6 +206,6 @@ import WebSocketTestSupport
             for _ in 0..<200 { try walker.step() }
             seen.formUnion(walker.seen)
         }
-        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .paused, .closed, .failed])
+        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed])
     }
 }

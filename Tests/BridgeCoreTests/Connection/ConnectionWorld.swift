@@ -37,7 +37,10 @@ struct ConnectionWorld {
     private(set) var isFinished = false
     private(set) var lastSocket: SocketID?
     private(set) var lastTimer: ConnectionMachine.TimerID?
+    private(set) var isNetworkLost = false
     private var isAttempting = false
+    /// A user asked for the connection in this step, or while the last one closed.
+    private var isAskedFor = false
     private var isOpenOnRecord = false
     private var isSocketContentOut = false
 
@@ -101,6 +104,7 @@ struct ConnectionWorld {
 extension ConnectionWorld {
     /// What the world knows of an event that it is about to report.
     private mutating func note(_ event: ConnectionMachine.Event) {
+        noteRequest(event)
         guard case .socket(let id, let event) = event, let stage = socket?.stage, id == socket?.id else {
             return
         }
@@ -110,6 +114,19 @@ extension ConnectionWorld {
         case .closeFrame: socket?.stage = stage == .closeSent ? .bothClosed : .peerClosed
         case .violation: socket?.stage = stage == .closeSent ? .bothClosed : .violated
         case .message, .ping, .pong, .written: break
+        }
+    }
+
+    private mutating func noteRequest(_ event: ConnectionMachine.Event) {
+        switch event {
+        case .connectRequested, .reconnectRequested: isAskedFor = true
+        // It says that things are to go on, and perhaps that the socket that closes is wanted anew.
+        case .resumeRequested: isAskedFor = machine.standing == .closing
+        case .socket, .timerFired, .networkLost, .messageOffered, .demandChanged:
+            isAskedFor = isAskedFor && machine.standing == .closing
+        case .started, .disconnectRequested, .pauseRequested, .stopRequested, .networkRestored:
+            isAskedFor = false
+        case .dialReached, .frameWritten, .writeProgressed, .readProgressed: break
         }
     }
 
@@ -152,6 +169,7 @@ extension ConnectionWorld {
 
     private mutating func dial(_ id: SocketID, _ action: ConnectionMachine.Action) throws {
         guard socket == nil else { throw Impossible.action(action, "another socket lives") }
+        guard !isNetworkLost || isAskedFor else { throw Impossible.action(action, "without a network") }
         guard id.number > lastSocket?.number ?? 0 else { throw Impossible.action(action, "an old id") }
         guard !isSocketContentOut else { throw Impossible.action(action, "in flight on no socket") }
         socket = Socket(id: id)
@@ -196,6 +214,11 @@ extension ConnectionWorld {
             isOpenOnRecord = false
         case .ready, .heartbeatMissed, .heartbeatLost:
             guard isOpenOnRecord else { throw Impossible.action(action, "not open") }
+        case .networkLost, .networkRestored:
+            guard isNetworkLost == (event == .networkRestored) else {
+                throw Impossible.action(action, "out of turn")
+            }
+            isNetworkLost.toggle()
         case .reconnecting, .gaveUp, .paused, .resumed, .messageExpired, .messageDropped:
             guard !isOpenOnRecord, !isAttempting else { throw Impossible.action(action, "not down") }
         }
@@ -209,6 +232,10 @@ extension ConnectionWorld {
             guard socket != nil, timers.count == 1 else { throw Impossible.state(standing, "no deadline") }
         case .waiting:
             guard socket == nil, timers.count == 1 else { throw Impossible.state(standing, "no deadline") }
+            guard !isNetworkLost else { throw Impossible.state(standing, "for a dial without a network") }
+        case .offline:
+            guard socket == nil, timers.isEmpty else { throw Impossible.state(standing, "something is left") }
+            guard isNetworkLost else { throw Impossible.state(standing, "there is a network") }
         case .open:
             guard socket?.stage == .open, isReady else { throw Impossible.state(standing, "not open") }
         case .idle, .paused, .closed, .failed:

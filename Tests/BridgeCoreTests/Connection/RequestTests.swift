@@ -20,6 +20,7 @@ import Testing
             try world.socket(.plainlyOpened)
             try world.socket(.closeFrame(code: 1000, reason: "bye"))
         case .waiting: try world.socket(.refused)
+        case .offline: try world.tell(.networkLost)
         case .paused: try world.tell(.pauseRequested)
         case .closed: try world.tell(.disconnectRequested(code: 1000, reason: ""))
         case .failed:
@@ -31,7 +32,7 @@ import Testing
         return world
     }
 
-    @Test(arguments: [Standing.idle, .waiting, .paused, .closed, .failed])
+    @Test(arguments: [Standing.idle, .waiting, .offline, .paused, .closed, .failed])
     func `connect dials at once`(from standing: Standing) throws {
         var world = try world(standing)
         let actions = try world.tell(.connectRequested)
@@ -63,7 +64,7 @@ import Testing
         #expect(world.machine.attempt == 1)
     }
 
-    @Test(arguments: [Standing.idle, .connecting, .waiting, .paused, .closed, .failed])
+    @Test(arguments: [Standing.idle, .connecting, .waiting, .offline, .paused, .closed, .failed])
     func `disconnect leaves the connection closed at once`(from standing: Standing) throws {
         var world = try world(standing)
         try world.tell(.disconnectRequested(code: 1000, reason: ""))
@@ -153,7 +154,7 @@ import Testing
         #expect(actions.records.first == .closed(code: 1000, reason: "bye", clean: true, by: .server))
     }
 
-    @Test(arguments: [Standing.idle, .connecting, .waiting, .paused, .closed, .failed])
+    @Test(arguments: [Standing.idle, .connecting, .waiting, .offline, .paused, .closed, .failed])
     func `stop ends at once where nothing is open`(in standing: Standing) throws {
         var world = try world(standing)
         let actions = try world.tell(.stopRequested)

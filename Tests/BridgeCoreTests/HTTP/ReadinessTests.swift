@@ -75,6 +75,16 @@ import Testing
         #expect(Readiness([status], isStopping: false).rows.first?.reason == reason)
     }
 
+    @Test func `says that there is no network`() throws {
+        let status = try status("a") { world in
+            try world.tell(.networkLost)
+            try world.tell(.started)
+        }
+        let row = try #require(Readiness([status], isStopping: false).rows.first)
+        #expect(row.state == "offline")
+        #expect(row.reason == "there is no network to the upstream")
+    }
+
     @Test func `shows neither names nor what a caller may not see`() throws {
         let readiness = Readiness([try open("a"), try open("b")], isStopping: false)
         let anonymous = readiness.response(named: false, fields: [])

@@ -37,6 +37,8 @@ private func logged(_ event: Lifecycle) -> String {
                 "INFO  reconnecting connection=default attempt=3 delayMs=1234"
             ),
             (.gaveUp(attempts: 5), "ERROR gave-up connection=default attempts=5"),
+            (.networkLost, "WARN  network-lost connection=default"),
+            (.networkRestored, "INFO  network-restored connection=default"),
             (.messageExpired(id: "m1"), "WARN  message-expired connection=default id=m1"),
             (.messageDropped(id: "m2"), "WARN  message-dropped connection=default id=m2"),
         ] as [(Lifecycle, String)]

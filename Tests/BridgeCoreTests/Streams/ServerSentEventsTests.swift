@@ -77,6 +77,7 @@ import WebSocketTestSupport
             #","attempt":3,"delayMs":1500"#
         ),
         (.gaveUp(attempts: 4), "gave-up", #","attempts":4"#),
+        (.networkLost, "network-lost", ""), (.networkRestored, "network-restored", ""),
         (.messageExpired(id: "m1"), "message-expired", #","id":"m1""#),
         (.messageDropped(id: "m2"), "message-dropped", #","id":"m2""#),
     ])
