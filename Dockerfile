@@ -9,6 +9,7 @@ FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
         libmicrohttpd-dev \
+        libmnl-dev \
         libssl-dev \
         libuv1-dev \
         libyaml-dev \
@@ -26,6 +27,7 @@ RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
         ca-certificates \
         libmicrohttpd12 \
+        libmnl0 \
         libssl3 \
         libstdc++6 \
         libuv1 \

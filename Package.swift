@@ -25,6 +25,7 @@ let package = Package(
     products: [.executable(name: "wsbridge", targets: ["wsbridge"])],
     targets: [
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CNetlink", pkgConfig: "libmnl", apt: "libmnl-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
@@ -41,8 +42,9 @@ let package = Package(
         .target(
             name: "BridgeIO",
             dependencies: [
-                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "COpenSSL", "CPublicFiles", "CUV", "CYAML",
-                "CZlib",
+                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "CNetlink", "COpenSSL", "CPublicFiles",
+                "CUV",
+                "CYAML", "CZlib",
             ],
             swiftSettings: onTheLoop
         ),
@@ -110,14 +112,16 @@ let package = Package(
 // The fuzzer needs its code instrumented, so it exists only where it is asked for (`make fuzz`).
 if Context.environment["WSBRIDGE_FUZZ"] == "1" {
     let instrumented = ["-sanitize=fuzzer,address"]
-    for target in package.targets where target.name == "WebSocketProtocol" {
+    for target in package.targets where ["BridgeCore", "WebSocketProtocol"].contains(target.name) {
         target.swiftSettings = strict + [.unsafeFlags(instrumented)]
     }
     package.targets += [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
         .executableTarget(
             name: "wsbridge-fuzz",
-            dependencies: ["BridgeIO", "CLibFuzzer", "WebSocketProtocol", "WebSocketTestSupport"],
+            dependencies: [
+                "BridgeCore", "BridgeIO", "CLibFuzzer", "WebSocketProtocol", "WebSocketTestSupport",
+            ],
             path: "Tests/Fuzz/Target",
             swiftSettings: strict + [.unsafeFlags(instrumented + ["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(instrumented + ["-use-ld=lld"])]

@@ -15,6 +15,7 @@ fail() {
 # shellcheck disable=SC2034  # used by the scripts that source this
 build_packages=(
     "libmicrohttpd-dev: the HTTP server"
+    "libmnl-dev: news of the network from the kernel"
     "libssl-dev: TLS to wss:// upstreams"
     "libuv1-dev: the event loop"
     "libyaml-dev: the configuration file"
@@ -26,7 +27,7 @@ test_packages=(
     "ca-certificates: the roots that TLS tests must not trust by accident"
     "chromium: opens the page for its tests"
     "curl: the client that the end-to-end tests use"
-    "iproute2: makes networks for the tests of dialling"
+    "iproute2: makes networks for the tests to break"
     "microsocks: a SOCKS proxy for the proxy tests"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"

@@ -29,7 +29,9 @@ final class Bridge {
     /// Those that have to know who reads them.
     private var onDemand: [BridgedConnection] = []
     /// Those that were removed and still have to close.
-    private var leaving: [ObjectIdentifier: BridgedConnection] = [:]
+    private(set) var leaving: [ObjectIdentifier: BridgedConnection] = [:]
+    /// Nil where no connection wants the network watched; a failure where the system does not allow it.
+    var networkWatch: Result<NetworkWatcher, NetworkFailure>?
     private(set) var server: HTTPServer?
     var shutdown: Shutdown?
 
@@ -57,6 +59,7 @@ final class Bridge {
     /// - Throws: `ListenFailure` if the address cannot be had.
     func start() throws(ListenFailure) {
         let socket = try ListenSocket(configuration.http.listen)
+        watchNetwork()
         // Before anyone is answered: a page that is told 404 does not come back.
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
             add(name, connection)
@@ -106,6 +109,7 @@ final class Bridge {
             log: log,
             flushes: flushes
         )
+        connections[name]?.upstream.network = network
     }
 
     // MARK: Another configuration
@@ -122,6 +126,7 @@ final class Bridge {
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
+        watchNetwork()
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         for name in change.replaced {
             guard let connection = connections[name], let settings = configuration.connections[name] else {

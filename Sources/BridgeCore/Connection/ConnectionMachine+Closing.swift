@@ -79,7 +79,7 @@ extension ConnectionMachine {
         case .stayClosed: state = .closed
         case .idle:
             state = .idle
-            if !isLeftAlone { dial(&step) }
+            if !isLeftAlone { dialIfReachable(&step) }
         case .pause:
             // Only what the upstream says can be its last word.
             if closer == .server, isFinal(outcome) {

@@ -1,3 +1,4 @@
+package import BridgeCore
 internal import CUV
 internal import Glibc
 
@@ -55,6 +56,16 @@ internal import Glibc
         unsafe withUnsafeBytes(of: storage) { bytes in
             // Both families keep it big-endian at offset 2.
             unsafe UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+        }
+    }
+
+    /// The address without its port, as the kernel's messages have it.
+    package var networkAddress: NetworkAddress? {
+        unsafe withUnsafeBytes(of: storage) { bytes in
+            guard isIPv6 else { return unsafe NetworkAddress(Array(bytes[4..<8])) }
+            // The scope follows the address.
+            let link = unsafe bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self)
+            return unsafe NetworkAddress(Array(bytes[8..<24]), link: link)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import BridgeCore
+
 /// Bytes in both directions: a socket, or what is made of another channel by TLS.
 ///
 /// Whoever sets the closures is told from then on. `onEnd` is the last one called; after `close` none is.
@@ -11,6 +13,9 @@ protocol ByteChannel: AnyObject {
 
     /// Bytes that `write` took and the network did not take yet.
     var unwrittenBytes: Int { get }
+
+    /// Between which addresses the bytes go; nil unless it is over IP.
+    var path: SocketPath? { get }
 
     func startReading()
 

@@ -42,13 +42,23 @@ extension ManagedConnection {
         case .written(let frame):
             // At once, also from within a flush that an action makes: what is written must not go back.
             settle(line, through: frame)
-        case .failed, .ended:
+        case .failed:
             self.line = nil
+            // Before the machine hears of it: without a network this was no attempt.
+            lineEnded(line)
+            lookAtNetwork()
             tell(.socket(id, event))
+        case .ended:
+            self.line = nil
+            lineEnded(line)
+            tell(.socket(id, event))
+        case .opened:
+            tell(.socket(id, event))
+            lineOpened(line)
         case .pong(let payload):
             confirm(by: payload)
             tell(.socket(id, event))
-        case .opened, .message, .ping, .closeFrame, .violation:
+        case .message, .ping, .closeFrame, .violation:
             tell(.socket(id, event))
         }
     }
@@ -71,6 +81,9 @@ extension ManagedConnection {
         line.socket.reportWritten()
         line.socket.drop()
         self.line = nil
+        lineEnded(line)
+        // An attempt that ran out of time may have done so for want of a network.
+        lookAtNetwork()
     }
 
     /// Writes what was sent since the last flush.

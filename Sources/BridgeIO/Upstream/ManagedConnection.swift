@@ -38,6 +38,11 @@ package final class ManagedConnection {
 
     let surroundings: Surroundings
     private(set) var target: UpstreamTarget
+    /// What can be seen of the network; nil: everything counts as reachable.
+    package var network: (any NetworkView)? {
+        didSet { lookAtNetwork() }
+    }
+    var reachability: Reachability
     var machine: ConnectionMachine {
         didSet {
             isReady = machine.isReady
@@ -83,6 +88,7 @@ package final class ManagedConnection {
     ) {
         self.name = name
         self.target = target
+        reachability = target.reachability
         self.surroundings = surroundings
         machine = ConnectionMachine(settings)
         offer = machine.uplink
@@ -94,7 +100,10 @@ package final class ManagedConnection {
     // MARK: What users and the process ask for
 
     /// Dials, if the settings say so; call it once.
-    package func start() { tell(.started) }
+    package func start() {
+        lookAtNetwork()
+        tell(.started)
+    }
 
     /// Brings the connection up, from whatever state; idempotent.
     package func connect() { tell(.connectRequested) }
@@ -215,9 +224,11 @@ package final class ManagedConnection {
             machine = machine.successor(successor.settings)
             outbox.settings = successor.settings.outbox
             schedule.change(rate: successor.settings.rate)
+            reachability = target.reachability
+            lookAtNetwork()
             watchAge()
             noteDemand()
-            tell(.started)
+            start()
             return
         }
         onFinished()

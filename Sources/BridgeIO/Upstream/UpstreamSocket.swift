@@ -32,6 +32,8 @@ package final class UpstreamSocket {
     var draining = FrameMarks()
     var isDraining = false
     var reading = Reading()
+    /// The addresses of the host that was dialled, as far as they were found.
+    private(set) var addresses: [SocketAddress] = []
 
     package init(loop: Loop, target: UpstreamTarget, onEvent: @escaping (SocketEvent) -> Void) {
         self.loop = loop
@@ -61,9 +63,17 @@ package final class UpstreamSocket {
 
     /// Ends the connection at once; no event follows.
     package func drop() {
+        noteAddresses()
         transport?.close()
         state = .over
     }
+
+    private func noteAddresses() {
+        if case .dialling(let dial) = state { addresses = dial.addresses }
+    }
+
+    /// Between which addresses the bytes go, once the dialled host has accepted.
+    var path: SocketPath? { transport?.path }
 
     var transport: UpstreamTransport? {
         switch state {
@@ -91,6 +101,7 @@ extension UpstreamSocket {
     }
 
     private func dialled(_ outcome: UpstreamDial.Outcome) {
+        noteAddresses()
         switch outcome {
         case .failure(let failure):
             fail(failure)

@@ -2,6 +2,20 @@ internal import BridgeCore
 internal import WebSocketProtocol
 
 extension UpstreamTarget {
+    /// What is known from the start of whether what is dialled, the upstream or a proxy, can be reached.
+    nonisolated var reachability: Reachability {
+        guard case .tcp(let host, let port) = terms.url.endpoint else { return .here }
+        do throws(DialFailure) {
+            guard let proxy = try self.proxy.proxy(for: terms.url) else {
+                return Reachability(host: host, port: port)
+            }
+            return Reachability(host: proxy.host, port: proxy.port)
+        } catch {
+            // Nothing is ever dialled, and every attempt says why.
+            return .here
+        }
+    }
+
     /// A new TLS session; nil when the URL asks for none.
     @MainActor func tlsSession() throws(TLSFailure) -> TLSSession? {
         guard terms.url.isSecure else { return nil }
@@ -29,6 +43,16 @@ extension WebSocketURL {
         switch endpoint {
         case .tcp(let host, _): host
         case .unix: "localhost"
+        }
+    }
+}
+
+extension Reachability {
+    fileprivate nonisolated init(host: String, port: UInt16) {
+        if let address = SocketAddress(literal: host, port: port)?.networkAddress {
+            self.init(address)
+        } else {
+            self.init(name: host)
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import BridgeCore
+
 /// The bytes to and from an upstream, or a proxy: those of a channel, with TLS on it if there is a session.
 ///
 /// Set the closures before `start`. `onEnd` is the last one called; after `close` none is.
@@ -35,6 +37,8 @@ final class UpstreamTransport: ByteChannel {
         if tls == nil { onReady() } else { secure() }
         if !early.isEmpty { received(early.span) }
     }
+
+    var path: SocketPath? { channel.path }
 
     func stopReading() { channel.stopReading() }
 

@@ -1,4 +1,5 @@
 // Built only with WSBRIDGE_FUZZ=1 and run by `make fuzz`.
+import BridgeCore
 import BridgeIO
 import CLibFuzzer
 import WebSocketProtocol
@@ -20,10 +21,11 @@ func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: data, count: count))
     guard input.count >= 2 else { return 0 }
     let rest = Array(input[2...])
-    switch input[0] & 3 {
-    case 0, 1: fuzzFrames(rest, setup: input[1])
+    switch input[0] & 7 {
+    case 0, 1, 4, 5: fuzzFrames(rest, setup: input[1])
     case 2: fuzzHandshakes(rest, piece: Int(input[1]) + 1)
-    default: fuzzURL(rest)
+    case 3: fuzzURL(rest)
+    default: fuzzNetlink(rest)
     }
     return 0
 }
@@ -79,4 +81,17 @@ private func fuzzURL(_ bytes: [UInt8]) {
     precondition(!url.hostField.utf8.contains { $0 <= 0x20 }, "the host breaks its field")
     precondition(!url.redacted.contains("?"), "the query shows")
     precondition((try? WebSocketURL(url.redacted)) != nil, "the redacted URL is none")
+}
+
+/// The kernel's messages, which it would not send so.
+private func fuzzNetlink(_ bytes: [UInt8]) {
+    var reader = NetlinkReader(bytes)
+    var map = NetworkMap()
+    var count = 0
+    while let (_, message) = reader.next() {
+        map.add(message)
+        count += 1
+    }
+    precondition(count <= bytes.count / 16, "a message has no header")
+    precondition(!map.gains(over: map), "a network gains over itself")
 }

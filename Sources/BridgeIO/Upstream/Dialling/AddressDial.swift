@@ -13,7 +13,8 @@ final class AddressDial {
     private let loop: Loop
     private let completion: (Outcome) -> Void
     private var lookup: NameLookup?
-    private var addresses: [SocketAddress] = []
+    /// What is dialled; empty before the name is resolved.
+    private(set) var addresses: [SocketAddress] = []
     private var race = AddressRace(count: 0)
     /// Those that are dialled, by their place in `addresses`.
     private var streams: [Int: SocketStream] = [:]

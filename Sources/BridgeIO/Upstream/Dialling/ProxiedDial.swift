@@ -23,6 +23,7 @@ final class ProxiedDial {
     /// What the proxy is still to be asked for, in order.
     private var destinations: ArraySlice<Destination>
     private var refusals: [String] = []
+    private var dialled: [SocketAddress] = []
 
     /// Each costs a connection to the proxy.
     private static let mostAddresses = 4
@@ -56,6 +57,11 @@ final class ProxiedDial {
         }
     }
 
+    /// The proxy's addresses, as far as they are known.
+    var addresses: [SocketAddress] {
+        if case .connecting(let dial) = step { dial.addresses } else { dialled }
+    }
+
     /// What became of the proxy's addresses so far.
     var account: String? {
         guard case .connecting(let dial) = step, let account = dial.account else { return nil }
@@ -82,6 +88,7 @@ final class ProxiedDial {
     }
 
     private func connected(_ outcome: AddressDial.Outcome) {
+        dialled = addresses
         switch outcome {
         case .failure(var failure):
             failure.error = "the proxy \(proxy.redacted): \(failure.error)"

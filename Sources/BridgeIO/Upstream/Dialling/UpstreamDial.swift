@@ -57,6 +57,15 @@ final class UpstreamDial {
         }
     }
 
+    /// Those of the host that is dialled, upstream or proxy, as far as they are known.
+    var addresses: [SocketAddress] {
+        switch step {
+        case .idle, .unix, .refusing: []
+        case .straight(let dial): dial.addresses
+        case .proxied(let dial): dial.addresses
+        }
+    }
+
     /// What became of the addresses so far, for an attempt that runs out of time.
     var account: String? {
         switch step {

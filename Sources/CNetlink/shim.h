@@ -1,0 +1,3 @@
+#pragma once
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
