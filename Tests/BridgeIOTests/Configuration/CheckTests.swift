@@ -82,18 +82,12 @@ import WebSocketProtocol
         #expect(configuration.connections["other"]?.url.redacted == "ws://other/")
     }
 
-    @Test func `misses what a connection misses that a flag adds`() throws {
+    @Test(arguments: [
+        "{}", "connections: { default: { url: ws://h } }", "connections: { other: { url: ws://h } }",
+    ])
+    func `misses a default once, whoever adds a connection`(yaml: String) throws {
         let scene = ConfigurationScene(flags: ["--upstream", "ws://flag"])
-        let missing = ["memory.maxBytes"]
-        let ofConnections = ["connections.*.network"]
-        let given = "{ url: ws://h, network: ignore }"
-        #expect(try scene.configuration("{}").missingDefaults == missing + ofConnections)
-        let named = try scene.configuration("connections: { default: \(given) }")
-        #expect(named.missingDefaults == missing)
-        let other = try scene.configuration("connections: { other: \(given) }")
-        #expect(other.missingDefaults == missing + ofConnections)
-        let alone = try ConfigurationScene().configuration("connections: { other: \(given) }")
-        #expect(alone.missingDefaults == missing)
+        #expect(try scene.configuration(yaml).missingDefaults == ["memory.maxBytes"])
     }
 
     @Test func `keeps paths beside the file`() throws {

@@ -29,7 +29,7 @@ import Testing
                 url: [ws://a]
                 connect: ondemand
                 rate: { messages: 0 }
-                network: auto
+                network: on
                 requireSubprotocol: true
                 subprotocols: [a, a b]
                 tls: { ca: nothere.pem }
@@ -63,7 +63,7 @@ import Testing
                 "22: connections.x.url: anything but one URL is not available in this version",
                 "23: connections.x.connect: expected always, onDemand or manual, not `ondemand`",
                 "24: connections.x.rate.messages: expected a whole number from 1 to 100000, not `0`",
-                "25: connections.x.network: \(refused); it can only be ignore",
+                "25: connections.x.network: expected auto or ignore, not `on`",
                 "27: connections.x.subprotocols[1]: expected a subprotocol, without spaces and separators, not `a b`",
                 "28: connections.x.tls.ca: conf/nothere.pem cannot be read: no such file or directory",
                 "29: connections.x.headers.Bad Name: the name of a header field is not valid in HTTP",

@@ -70,6 +70,7 @@ private let cases = [
     KeyCase("connections.*.reconnect.maxRetries", "3"), KeyCase("connections.*.reconnect.resetAfter", "0s"),
     KeyCase("connections.*.reconnect.stopOnCloseCodes", "[1000, 4000-4099]"),
     KeyCase("connections.*.reconnect.stopOnStatus", "[401, 403]"),
+    KeyCase("connections.*.network", "ignore"),
     KeyCase("connections.*.outbox.whenOffline", "reject"), KeyCase("connections.*.outbox.maxMessages", "1"),
     KeyCase("connections.*.outbox.maxBytes", "1"), KeyCase("connections.*.outbox.maxAge", "1m"),
     KeyCase("connections.*.outbox.overflow", "dropOldest"),
@@ -136,7 +137,7 @@ private let cases = [
     @Test func `takes values that ask for nothing where a key is not available`() throws {
         let connection = ConfigurationScene.connection(
             """
-            preset: null, parameters: {}, resumeUrl: ~, proxy: null, network: ignore, rate: , onOpen: [], rules: [], request: null,
+            preset: null, parameters: {}, resumeUrl: ~, proxy: null, rate: , onOpen: [], rules: [], request: null,
             heartbeat: { send: ping, expect: null, reply: null, alive: any }
             """
         )
@@ -147,11 +148,7 @@ private let cases = [
             history: { includeSent: false }
             """
         var plain = try scene.configuration(ConfigurationScene.connection(""))
-        #expect(
-            plain.missingDefaults == [
-                "memory.maxBytes", "connections.*.network",
-            ]
-        )
+        #expect(plain.missingDefaults == ["memory.maxBytes"])
         plain.missingDefaults = ["memory.maxBytes"]
         #expect(try scene.configuration(yaml + "\n" + connection) == plain)
     }

@@ -44,7 +44,7 @@ struct ConnectionDraft: Sendable {
         Field("proxy", \.upstream.proxy, .proxy),
         .section("heartbeat", \.settings.heartbeat, HeartbeatSettings.fields),
         .section("reconnect", \.settings.reconnect, ReconnectSettings.fields),
-        .later("network", only: .word("ignore"), missingDefault: "connections.*.network"),
+        Field("network", \.settings.network, .word()),
         Field("receiveOnly", \.settings.receiveOnly, .flag),
         Field("rate", \.settings.rate, .optional(RateSettings.form), keys: RateSettings.fields.schema()),
         .section("outbox", \.settings.outbox, OutboxSettings.fields),
