@@ -9,6 +9,7 @@ from .certificates import Authority
 from .curl import Curl, curl, shell
 from .event_source import Event, EventSourceParser
 from .http1 import Client, Response
+from .network import Cable, IsolatedNetwork, ip
 from .patience import PATIENCE, Deadline, await_truth
 from .raw_upstream import RawPeer, RawUpstream
 from .relay import Relay
@@ -19,11 +20,13 @@ __all__ = [
     "PATIENCE",
     "Authority",
     "Bridge",
+    "Cable",
     "Client",
     "Curl",
     "Deadline",
     "Event",
     "EventSourceParser",
+    "IsolatedNetwork",
     "Peer",
     "RawPeer",
     "RawUpstream",
@@ -33,5 +36,6 @@ __all__ = [
     "Upstream",
     "await_truth",
     "curl",
+    "ip",
     "shell",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Any
 
 from .environment import BINARY, clean_environment
 from .http1 import Client, Response
+from .network import IsolatedNetwork
 from .patience import Deadline, await_truth
 from .pump import Pump
 from .stream import Stream
@@ -28,11 +30,14 @@ class Bridge:
         wrapper: Iterable[str] = (),
         binary: Path = BINARY,
         folder: Path | None = None,
+        namespace: IsolatedNetwork | None = None,
     ):
         """Start `wsbridge` with these arguments in `folder`.
 
-        `wrapper` is a command that runs it, such as strace.
+        `wrapper` is a command that runs it, such as strace; in `namespace` it has a network of its own.
         """
+        self._place: contextlib.AbstractContextManager[object] = namespace or contextlib.nullcontext()
+        wrapper = [*(namespace.wrapper if namespace else []), *wrapper]
         assert binary.exists(), f"{binary} is missing: build it, or set WSBRIDGE_BINARY"
         self.process = subprocess.Popen(
             [*wrapper, str(binary), *arguments],
@@ -91,14 +96,17 @@ class Bridge:
 
     def client(self) -> Client:
         """Connect; the connection is closed with the bridge at the latest."""
-        client = Client(self.address)
+        with self._place:
+            client = Client(self.address)
         self._clients.append(client)
         return client
 
     def request(
         self, method: str, target: str, body: bytes | None = None, fields: dict[str, str] | None = None
     ) -> Response:
-        with Client(self.address) as client:
+        with self._place:
+            client = Client(self.address)
+        with client:
             return client.request(method, target, body, {"Connection": "close", **(fields or {})})
 
     def get(self, target: str, fields: dict[str, str] | None = None) -> Response:
@@ -127,7 +135,8 @@ class Bridge:
         self, target: str = "/events", fields: dict[str, str] | None = None, **options: Any
     ) -> Stream:
         """Ask for an event stream, whatever the answer is."""
-        stream = Stream(self.address, target, fields, **options)
+        with self._place:
+            stream = Stream(self.address, target, fields, **options)
         self._clients.append(stream.client)
         return stream
 

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
 
+from .network import IsolatedNetwork
 from .patience import Deadline
 
 T = TypeVar("T")
@@ -169,8 +170,9 @@ class Upstream:
         host: str = "127.0.0.1",
         port: int = 0,
         path: Path | None = None,
+        namespace: IsolatedNetwork | None = None,
     ):
-        """Listen, unless `away`, on a port of `host`, or on a unix socket at `path`.
+        """Listen, unless `away`, on a port of `host` (in `namespace`), or on a unix socket at `path`.
 
         `refuse` answers every handshake with this HTTP status; `close_at_once` accepts and then closes with
         this code; a message of more than `max_size` bytes closes the connection with 1009.
@@ -187,19 +189,23 @@ class Upstream:
         self._news = threading.Condition()
         self._server: Server | None = None
         self._host = host
+        self._namespace = namespace
         self._path = path
         # Holds the port as long as this lives, so that nobody else gets it while nobody listens there.
-        self._placeholder = _bound_socket(port, host)
+        self._placeholder = self._bound_socket(port)
         self.port: int = self._placeholder.getsockname()[1]
         if not away:
             self.come_back()
 
     @property
     def url(self) -> str:
-        scheme = "wss" if self._tls else "ws"
         if self._path:
-            return f"{scheme}+unix:{self._path}:/"
-        return f"{scheme}://{f'[{self._host}]' if ':' in self._host else self._host}:{self.port}/"
+            return f"{'wss' if self._tls else 'ws'}+unix:{self._path}:/"
+        return self.url_at(self._host)
+
+    def url_at(self, host: str) -> str:
+        """Return the URL under another name or address of the host."""
+        return f"{'wss' if self._tls else 'ws'}://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     def come_back(self) -> None:
         """Listen on the port."""
@@ -217,7 +223,7 @@ class Upstream:
             }
             if self._path:
                 return await unix_serve(self._handle, path=str(self._path), **options)
-            return await serve(self._handle, sock=_bound_socket(self.port, self._host), **options)
+            return await serve(self._handle, sock=self._bound_socket(self.port), **options)
 
         self._server = _run(start(), "the upstream listens")
 
@@ -248,6 +254,14 @@ class Upstream:
         """Wait for this many dials in all."""
         _await(self._news, lambda: self.dials >= count, f"dial {count} at the upstream")
 
+    def _bound_socket(self, port: int) -> socket.socket:
+        """Bind without listening; several such sockets may share a port while none of them listens."""
+        with self._namespace or contextlib.nullcontext():
+            bound = socket.socket(socket.AF_INET6 if ":" in self._host else socket.AF_INET)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((self._host, port))
+        return bound
+
     def _process_request(self, connection: ServerConnection, _: Request) -> Response | None:
         with self._news:
             self.dials += 1
@@ -272,11 +286,3 @@ def _await(news: threading.Condition, holds: Callable[[], bool], what: str) -> N
     with news:
         while not holds():
             news.wait(deadline.left())
-
-
-def _bound_socket(port: int, host: str) -> socket.socket:
-    """Bind without listening; several such sockets may share a port while none of them listens."""
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind((host, port))
-    return bound
