@@ -55,16 +55,19 @@ private final class MessageSender {
             code = self.send(line.bytes, line: line.number)
             return code == .clean
         }
-        do throws(LineSplitter.TooLong) {
-            while let input = Machine.readInput() {
+        do {
+            while let input = try Machine.readInput() {
                 guard try lines.read(input[...], send) else { return code }
             }
             _ = lines.close(send)
             return code
-        } catch {
+        } catch let error as LineSplitter.TooLong {
             let limit = ByteSize(bytes: error.limit).text
             Machine.complain("wsbridge: line \(error.number): it has more than \(limit)")
             return .refused
+        } catch {
+            Machine.complain("wsbridge: the input cannot be read: \((error as? Machine.InputFailure)?.reason ?? "")")
+            return .streamUnusable
         }
     }
 }

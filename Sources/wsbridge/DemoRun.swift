@@ -20,7 +20,8 @@ func runDemo(_ configuration: BridgeConfiguration) throws(StartError) -> ExitCod
     let needsToken = !configuration.http.tokens.isEmpty
     let service = try Service(configuration, loop: loop)
     let code = service.run { address in
-        Machine.say(DemoGuide.text(listeningOn: address, needsToken: needsToken))
+        // A demo without its guide is a demo all the same.
+        _ = Machine.say(DemoGuide.text(listeningOn: address, needsToken: needsToken))
     }
     return withExtendedLifetime(upstream) { code }
 }

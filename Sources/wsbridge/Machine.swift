@@ -53,22 +53,17 @@ enum Machine {
         _exit(code)
     }
 
-    /// Writes lines to stdout.
-    static func say(_ text: String) {
-        write(text, to: STDOUT_FILENO)
-    }
-
     /// Writes lines to stderr.
     static func complain(_ text: String) {
-        write(text, to: STDERR_FILENO)
+        _ = write(text, to: STDERR_FILENO)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        _ = write([UInt8]((text.hasSuffix("\n") ? text : text + "\n").utf8), to: descriptor)
+    /// Returns whether all of it was taken; if not, `errno` says why.
+    fileprivate static func write(_ text: String, to descriptor: Int32) -> Bool {
+        write([UInt8]((text.hasSuffix("\n") ? text : text + "\n").utf8), to: descriptor)
     }
 
-    /// Returns whether all of it was taken.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    fileprivate static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
@@ -96,19 +91,43 @@ extension Machine {
     /// The descriptor of stdout.
     static var output: Int32 { STDOUT_FILENO }
 
-    /// Writes to stdout; returns false if nobody reads it any more.
+    /// Writes lines to stdout; returns what a command that does nothing else ends with.
+    static func say(_ text: String) -> ExitCode {
+        write(text, to: STDOUT_FILENO) ? .clean : endOfOutput()
+    }
+
+    /// Writes to stdout; if it returns false, `endOfOutput()` is to be asked next.
     static func put(_ bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
 
+    /// What to end with after a write to stdout failed: nobody needs to read it, but a full disk is told.
+    static func endOfOutput() -> ExitCode {
+        let number = errno
+        guard number != EPIPE else { return .clean }
+        complain("wsbridge: the output cannot be written: \(reason(number))")
+        return .streamUnusable
+    }
+
+    private static func reason(_ number: Int32) -> String {
+        unsafe String(cString: strerror(number)).lowercased()
+    }
+
+    /// Why stdin cannot be read.
+    struct InputFailure: Error {
+        var reason: String
+    }
+
     /// Waits for something on stdin; nil at its end.
-    static func readInput() -> [UInt8]? {
+    static func readInput() throws(InputFailure) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
             if count > 0 { return Array(buffer[..<count]) }
             if count < 0, errno == EAGAIN {
                 _ = isReady(STDIN_FILENO, for: POLLIN)
-            } else if count == 0 || errno != EINTR {
+            } else if count == 0 {
                 return nil
+            } else if errno != EINTR {
+                throw InputFailure(reason: reason(errno))
             }
         }
     }

@@ -64,7 +64,7 @@ final class Tail {
         while let piece = try client.next(within: nil) {
             do throws(EventStreamReader.TooLarge) {
                 for event in try reader.read(piece) {
-                    guard show(event) else { return .clean }
+                    guard show(event) else { return Machine.endOfOutput() }
                     cursor.lastID = event.id
                 }
             } catch {

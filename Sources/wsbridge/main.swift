@@ -1,14 +1,13 @@
 internal import BridgeCore
 internal import BridgeIO
-internal import FoundationEssentials
 
 Machine.openStandardStreams()
 Machine.ignoreBrokenPipes()
 do throws(StartError) {
     let invocation = try Invocation(
-        arguments: CommandLine.arguments.dropFirst(),
-        environment: ProcessInfo.processInfo.environment,
-        files: .local()
+        arguments: Machine.arguments,
+        environment: Machine.environment,
+        files: .ofMachine()
     )
     Machine.exitNow(try run(invocation).rawValue)
 } catch {
@@ -19,13 +18,11 @@ do throws(StartError) {
 @MainActor func run(_ invocation: Invocation) throws(StartError) -> ExitCode {
     switch invocation {
     case .version:
-        Machine.say("wsbridge \(Version.text)")
-        return .clean
+        return Machine.say("wsbridge \(Version.text)")
     case .help(let text), .check(let text):
-        Machine.say(text)
-        return .clean
+        return Machine.say(text)
     case .serve(let configuration):
-        return try Service(configuration, loop: Loop(), reread: configurationReader()).run()
+        return try Service(configuration, loop: Loop(), reread: try configurationReader()).run()
     case .demo(let configuration):
         return try runDemo(configuration)
     case .health(let endpoint):
@@ -38,13 +35,13 @@ do throws(StartError) {
 }
 
 /// Reads the configuration as at the start, if there is a file to read.
-@MainActor func configurationReader() -> (() throws(StartError) -> BridgeConfiguration)? {
-    let arguments = CommandLine.arguments.dropFirst()
-    let environment = ProcessInfo.processInfo.environment
+@MainActor func configurationReader() throws(StartError) -> (() throws(StartError) -> BridgeConfiguration)? {
+    let arguments = try Machine.arguments
+    let environment = try Machine.environment
     guard Invocation.namesFile(arguments: arguments, environment: environment) else { return nil }
     return { () throws(StartError) in
         // Nothing else goes on meanwhile.
-        let files = ConfigurationFiles.local(patience: .milliseconds(100))
+        let files = ConfigurationFiles.ofMachine(patience: .milliseconds(100))
         return try BridgeConfiguration(arguments: arguments, environment: environment, files: files)
     }
 }

@@ -66,7 +66,7 @@ extension SendOrder {
         self = try sources.order(for: .send) { reader, endpoint in
             var order = SendOrder(endpoint: endpoint)
             reader.read(.connection, ConnectionName.read) { order.connection = $0 }
-            reader.read(.wait, Duration.init(text:)) { order.wait = $0 }
+            reader.read(.wait, AnswerWait.written) { order.wait = $0 }
             order.text = sources.arguments.operands.first { $0 != "-" }
             return order
         }
@@ -90,6 +90,15 @@ extension TailOrder {
             }
             return order
         }
+    }
+}
+
+extension AnswerWait {
+    fileprivate static func written(_ text: String) throws(MalformedValue) -> Duration {
+        guard let wait = try? Duration(text: text), wait <= longest else {
+            throw MalformedValue("a duration such as 5s or 1m, of at most \(longest.text)")
+        }
+        return wait
     }
 }
 

@@ -12,7 +12,7 @@ extension BridgeConfiguration {
     ) throws(StartError) {
         self.init()
         var reader = SettingReader(arguments, environment, for: command)
-        var listenPlace: StartError.Complaint?
+        var file: ConfigurationFile?
         if command == .demo {
             reader.refuseFlag(.upstream, "demo has an upstream of its own; `wsbridge serve` takes this flag")
             reader.refuseFlag(.config, "demo has no configuration file; `wsbridge serve` takes this flag")
@@ -20,17 +20,17 @@ extension BridgeConfiguration {
             var upstream: WebSocketURL?
             reader.read(.upstream, WebSocketURL.init(setting:)) { upstream = $0 }
             let path = reader.configurationFile
-            let file = path.map { ConfigurationFile(path: $0, environment: environment, files: files) }
+            file = path.map { ConfigurationFile(path: $0, environment: environment, files: files) }
             take(file, upstream: upstream, &reader)
             takeProxies(EnvironmentProxies(environment), &reader)
-            listenPlace = file?.place(of: "http.listen")
         }
         reader.read(.logLevel, LogLevel.init(text:)) { log.level = $0 }
         reader.read(.logFormat, LogFormat.init(text:)) { log.format = $0 }
         reader.read(.listen, ListenAddress.init(text:)) { http.listen = $0 }
         reader.read(.publicDirectory, PublicDirectory.init(text:)) { http.publicDirectory = $0 }
-        readAccess(&reader)
-        requireToken(&reader, listenPlace)
+        readAccess(&reader, file)
+        requireToken(&reader, file)
+        requirePage(&reader, file, files)
         guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
     }
 
@@ -43,9 +43,16 @@ extension BridgeConfiguration {
         try self.init(CommandArguments(arguments), environment, files, for: .serve)
     }
 
-    private mutating func readAccess(_ reader: inout SettingReader) {
+    private mutating func readAccess(_ reader: inout SettingReader, _ file: ConfigurationFile?) {
+        let name = AccessToken.environmentName
+        if reader.isGiven(.token), http.tokens.contains(where: { $0.name == name }),
+            var complaint = file?.place(of: "http.tokens")
+        {
+            complaint.text += "the token of \(Setting.token.variable) is called `\(name)`; choose another name"
+            reader.complain([complaint])
+        }
         reader.read(.token, Secret.init(bearerToken:)) {
-            http.tokens.append(AccessToken(name: "environment", secret: $0))
+            http.tokens.append(AccessToken(name: name, secret: $0))
         }
         reader.read(.allowAnonymous, Bool.init(text:)) { http.allowAnonymous = $0 }
         reader.read(.allowedHosts, HTTPSettings.hosts) { http.allowedHosts = $0 }
@@ -81,8 +88,8 @@ extension BridgeConfiguration {
         var file = file
         file?.requireURLs(in: draft.connections)
         reader.complain(file?.complaintsByLine ?? [])
-        let isRight = file?.complaintsByLine.isEmpty ?? true
-        guard draft.connections.isEmpty, isRight, !reader.isGiven(.upstream) else { return }
+        let isTold = file?.tellsOfConnections ?? false
+        guard draft.connections.isEmpty, !isTold, !reader.isGiven(.upstream) else { return }
         reader.complain(
             file?.path,
             "no upstream: \(file == nil ? "" : "name one under `connections`, or ")give --upstream "
@@ -93,18 +100,34 @@ extension BridgeConfiguration {
 
     /// A bridge that other machines reach and that asks for no token must have been wanted.
     ///
-    /// Says nothing where a token was given that is itself wrong.
-    private func requireToken(_ reader: inout SettingReader, _ inFile: StartError.Complaint?) {
-        guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !reader.isGiven(.token),
-            reader.complaints.allSatisfy({ $0.line == nil })
-        else { return }
+    /// Says nothing where a token, or the permission, was given that is itself wrong.
+    private func requireToken(_ reader: inout SettingReader, _ file: ConfigurationFile?) {
+        let isTold = reader.isWrong(.token) || reader.isWrong(.allowAnonymous) || file?.tellsOfAccess == true
+        guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !isTold else { return }
         let text =
             "\(http.listen.text) can be reached from other machines and no token is set: set WSBRIDGE_TOKEN to "
             + "a secret that clients must present, or WSBRIDGE_ALLOW_ANONYMOUS=true to let everyone in"
-        guard var complaint = inFile, !reader.isGiven(.listen) else {
+        guard var complaint = file?.place(of: "http.listen"), !reader.isGiven(.listen) else {
             return reader.complain(reader.place(of: .listen), text, .configuration)
         }
         complaint.text += text + " (`http.tokens` and `http.allowAnonymous` in the file do the same)"
         reader.complain([complaint])
+    }
+
+    /// What `serve` does not find, `check` has to miss as well.
+    private func requirePage(
+        _ reader: inout SettingReader,
+        _ file: ConfigurationFile?,
+        _ files: ConfigurationFiles
+    ) {
+        do throws(ConfigurationFiles.Unreadable) {
+            try files.findPage(http.publicDirectory)
+        } catch {
+            guard var complaint = file?.place(of: "http.publicDirectory"), !reader.isGiven(.publicDirectory)
+            else { return reader.complain(reader.place(of: .publicDirectory), error.reason, .unreadableFile) }
+            complaint.text += error.reason
+            complaint.exitCode = .unreadableFile
+            reader.complain([complaint])
+        }
     }
 }

@@ -16,6 +16,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case cannotBind = 71
     /// The store is damaged, in use or not writable.
     case storeUnusable = 74
+    /// Standard output cannot be written, or standard input not be read.
+    package static let streamUnusable = storeUnusable
     /// The configuration is wrong, or would leave the bridge open to everyone.
     case configuration = 78
 }

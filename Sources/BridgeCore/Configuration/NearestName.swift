@@ -1,11 +1,12 @@
 /// Finds what somebody meant who misspelt a name.
 enum NearestName {
-    /// The one of `names` that takes the fewest edits to get to, if a third of its letters at most.
+    /// The one of `names` that takes the fewest edits to get to, if a third of its letters at most; a letter in the
+    /// other case is none.
     static func of(_ word: String, among names: [String]) -> String? {
-        let letters = Array(word.utf8.prefix(64))
+        let letters = Array(word.lowercased().utf8.prefix(64))
         var best: (name: String, edits: Int)?
         for name in names {
-            let edits = edits(from: letters, to: Array(name.utf8))
+            let edits = edits(from: letters, to: Array(name.lowercased().utf8))
             if edits <= max(1, name.utf8.count / 3), edits < best?.edits ?? .max { best = (name, edits) }
         }
         return best?.name

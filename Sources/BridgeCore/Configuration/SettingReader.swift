@@ -36,6 +36,11 @@ struct SettingReader {
         source(of: setting) != nil
     }
 
+    /// Whether what stands for the setting was complained about.
+    func isWrong(_ setting: Setting) -> Bool {
+        source(of: setting).map { source in complaints.contains { $0.place == source.place } } ?? false
+    }
+
     /// The flag or variable that decides the setting, the flag if neither is given.
     func place(of setting: Setting) -> String {
         source(of: setting)?.place ?? setting.flag

@@ -16,6 +16,9 @@ package struct AccessToken: Equatable, Sendable {
     package var scopes: Set<AccessScope>
     package var connections: [NamePattern]
 
+    /// What the token is called that an environment variable adds.
+    static let environmentName = "environment"
+
     package init(
         name: String,
         secret: Secret,

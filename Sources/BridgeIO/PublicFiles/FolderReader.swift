@@ -4,7 +4,7 @@ internal import Glibc
 /// Reads a folder and those below it into memory, within the limits of `PublicFiles`.
 ///
 /// Hidden files are left out, and whatever is neither a file nor a folder. It blocks, so it is for the start.
-struct FolderReader {
+nonisolated struct FolderReader {
     /// What could not be read, and why.
     struct Failure: Error {
         var path: String

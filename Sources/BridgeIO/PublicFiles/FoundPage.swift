@@ -1,7 +1,7 @@
 package import BridgeCore
 
 /// The files of the page, and where they were found.
-package struct FoundPage {
+package nonisolated struct FoundPage {
     package var files: PublicFiles
     /// A path, or `built-in`.
     package var place: String
@@ -59,7 +59,7 @@ package struct FoundPage {
 }
 
 extension PublicDirectory.Place {
-    fileprivate var name: String {
+    fileprivate nonisolated var name: String {
         switch self {
         case .directory(let path): path
         case .builtIn: "built-in"

@@ -3,7 +3,7 @@ internal import CPublicFiles
 
 extension PublicFiles {
     /// The page as it was when the program was built.
-    package static var builtIn: PublicFiles {
+    package nonisolated static var builtIn: PublicFiles {
         get throws(Overflow) {
             var files = PublicFiles()
             var index = 0

@@ -22,15 +22,24 @@ internal import CYAML
         unsafe parser.deallocate()
     }
 
-    /// The next event that says something, with its place; nil at the end.
-    func next() throws(ConfigurationFault) -> (ConfigurationTreeBuilder.Event, ConfigurationNode.Position)? {
+    /// An event that says something.
+    struct Finding {
+        var event: ConfigurationTreeBuilder.Event
+        var position: ConfigurationNode.Position
+        /// It has a tag, which could only contradict what follows from its key.
+        var isTagged: Bool
+    }
+
+    /// The next event that says something; nil at the end.
+    func next() throws(ConfigurationFault) -> Finding? {
         while true {
             var event = unsafe yaml_event_t()
             guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw fault }
             defer { unsafe yaml_event_delete(&event) }
             let position = unsafe ConfigurationNode.Position(event.start_mark)
             guard unsafe event.type != YAML_STREAM_END_EVENT else { return nil }
-            if let meaning = try unsafe meaning(of: event, at: position) { return (meaning, position) }
+            guard let (event, isTagged) = unsafe meaning(of: event) else { continue }
+            return Finding(event: event, position: position, isTagged: isTagged)
         }
     }
 
@@ -48,56 +57,48 @@ internal import CYAML
         }
     }
 
-    private func meaning(
-        of event: yaml_event_t,
-        at position: ConfigurationNode.Position
-    ) throws(ConfigurationFault) -> ConfigurationTreeBuilder.Event? {
+    private typealias Meaning = (event: ConfigurationTreeBuilder.Event, isTagged: Bool)
+
+    private func meaning(of event: yaml_event_t) -> Meaning? {
         switch unsafe event.type {
         case YAML_DOCUMENT_START_EVENT:
-            return .documentStart
+            return (.documentStart, false)
         case YAML_ALIAS_EVENT:
-            return .alias(unsafe YAMLParser.text(event.data.alias.anchor) ?? "")
+            return (.alias(unsafe YAMLParser.text(event.data.alias.anchor) ?? ""), false)
         case YAML_SCALAR_EVENT:
-            return try unsafe scalar(event.data.scalar, at: position)
+            return unsafe scalar(event.data.scalar)
         case YAML_SEQUENCE_START_EVENT:
             let start = unsafe event.data.sequence_start
-            try YAMLParser.refuseTag(unsafe YAMLParser.text(start.tag), unless: "seq", at: position)
-            return .sequenceStart(anchor: unsafe YAMLParser.text(start.anchor))
+            let isTagged = YAMLParser.isTag(unsafe YAMLParser.text(start.tag), otherThan: "seq")
+            return (.sequenceStart(anchor: unsafe YAMLParser.text(start.anchor)), isTagged)
         case YAML_MAPPING_START_EVENT:
             let start = unsafe event.data.mapping_start
-            try YAMLParser.refuseTag(unsafe YAMLParser.text(start.tag), unless: "map", at: position)
-            return .mappingStart(anchor: unsafe YAMLParser.text(start.anchor))
+            let isTagged = YAMLParser.isTag(unsafe YAMLParser.text(start.tag), otherThan: "map")
+            return (.mappingStart(anchor: unsafe YAMLParser.text(start.anchor)), isTagged)
         case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT:
-            return .end
+            return (.end, false)
         default:  // The begin of the stream, and the end of its document.
             return nil
         }
     }
 
-    private func scalar(
-        _ scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar,
-        at position: ConfigurationNode.Position
-    ) throws(ConfigurationFault) -> ConfigurationTreeBuilder.Event {
+    private func scalar(_ scalar: yaml_event_s.__Unnamed_union_data.__Unnamed_struct_scalar) -> Meaning {
         let tag = unsafe YAMLParser.text(scalar.tag)
-        // A tag that makes it a text is as good as quotes.
-        try YAMLParser.refuseTag(tag, unless: "str", at: position)
+        let isTagged = YAMLParser.isTag(tag, otherThan: "str")
         let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
-        let isPlain = unsafe scalar.style == YAML_PLAIN_SCALAR_STYLE && tag == nil
-        return .scalar(
+        // A tag that makes it a text is as good as quotes.
+        let isPlain = unsafe scalar.style == YAML_PLAIN_SCALAR_STYLE && (tag == nil || isTagged)
+        let event = ConfigurationTreeBuilder.Event.scalar(
             unsafe String(decoding: bytes, as: UTF8.self),
             isPlain ? .plain : .quoted,
             anchor: unsafe YAMLParser.text(scalar.anchor)
         )
+        return (event, isTagged)
     }
 
-    /// What a value is follows from its key; a tag could only contradict that.
-    private static func refuseTag(
-        _ tag: String?,
-        unless name: String,
-        at position: ConfigurationNode.Position
-    ) throws(ConfigurationFault) {
-        guard let tag, tag != "!", tag != "tag:yaml.org,2002:" + name else { return }
-        throw ConfigurationFault(line: position.line, "tags such as !name have no meaning here")
+    private static func isTag(_ tag: String?, otherThan name: String) -> Bool {
+        guard let tag else { return false }
+        return tag != "!" && tag != "tag:yaml.org,2002:" + name
     }
 
     private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {

@@ -34,6 +34,8 @@ import WebSocketProtocol
         ("send", ["WSBRIDGE_TOKEN": "a b"], .configuration, "WSBRIDGE_TOKEN: expected a token"),
         ("send --since start", [:], .usage, "--since: `wsbridge send` does not take this flag"),
         ("send a b", [:], .usage, "put quotes around it"),
+        ("send --wait 6m x", [:], .usage, "--wait: expected a duration such as 5s or 1m, of at most 5m, not `6m`"),
+        ("send --wait soon x", [:], .usage, "--wait: expected a duration"),
         ("tail --wait 1s", [:], .usage, "--wait: `wsbridge tail` does not take this flag"),
         ("tail --types status --format raw", [:], .usage, "raw shows no status"),
         ("tail --connection ..", [:], .usage, "--connection: expected a connection's name"),
@@ -53,6 +55,7 @@ import WebSocketProtocol
     @Test(arguments: [
         ("send x", "POST /messages", "x"),
         ("send --connection a.b x", "POST /v1/connections/a.b/messages", "x"),
+        ("send --wait 5m x", "POST /messages?wait=5m", "x"),
         ("send --wait 1m30s x", "POST /messages?wait=1m30s", "x"), ("send -- -x", "POST /messages", "-x"),
     ])
     func `send a message`(words: String, line: String, text: String) throws {

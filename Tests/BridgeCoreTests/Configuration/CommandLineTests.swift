@@ -45,6 +45,7 @@ import Testing
     }
 
     @Test(arguments: [
+        ("SERVE", "did you mean serve?"), ("serve --Listen :1", "did you mean --listen?"),
         ("", "no command given"), ("srve", "did you mean serve?"), ("dmeo", "did you mean demo?"),
         ("listen", "there are: serve, check, demo, health, send, tail, version, help"),
         ("heatlh", "did you mean health?"), ("tial", "did you mean tail?"),

@@ -23,7 +23,7 @@ extension ConfigurationFiles {
     static var none: ConfigurationFiles {
         ConfigurationFiles(
             read: { _, _ throws(Unreadable) in throw Unreadable("no such file or directory") },
-            parse: { _ throws(ConfigurationFaults) in ConfigurationNode(.mapping([])) }
+            parse: { _ throws(ConfigurationFaults) in ConfigurationTree(root: .init(.mapping([]))) }
         )
     }
 }

@@ -9,11 +9,15 @@ struct ConfigurationScene {
     var files: [String: String] = [:]
     var environment: [String: String] = [:]
     var flags: [String] = []
+    /// What is wrong with the files of TLS, by the name of the file of authorities.
+    var tlsFaults: [String: [TLSFileFault]] = [:]
+    /// Why the page is not found in a folder.
+    var missingPages: [String: String] = [:]
 
     /// What becomes of the file.
     func run(_ yaml: String, as command: String = "serve") -> Result<Invocation, StartError> {
         let contents = files.merging([Self.path: yaml]) { given, _ in given }
-        let files = ConfigurationFiles(
+        var files = ConfigurationFiles(
             read: { path, limit throws(ConfigurationFiles.Unreadable) in
                 guard let text = contents[path] else { throw .init("no such file or directory") }
                 guard text.utf8.count <= limit else { throw .init("it is too large") }
@@ -21,6 +25,10 @@ struct ConfigurationScene {
             },
             parse: { bytes throws(ConfigurationFaults) in try YAMLReader.read(bytes) }
         )
+        files.tryTLS = { settings in settings.authorityFile.flatMap { tlsFaults[$0] } ?? [] }
+        files.findPage = { directory throws(ConfigurationFiles.Unreadable) in
+            if let reason = missingPages[directory.name] { throw .init(reason) }
+        }
         return Result { () throws(StartError) in
             try Invocation(
                 arguments: [command, "--config", Self.path] + flags,

@@ -4,17 +4,20 @@ import Testing
 
 /// The tree of a text in one line: scalars as `plain` or `"quoted"`.
 private func tree(_ text: String) -> Result<String, ConfigurationFaults> {
-    Result { () throws(ConfigurationFaults) in try YAMLReader.read(Array(text.utf8)).outline }
+    Result { () throws(ConfigurationFaults) in try YAMLReader.read(Array(text.utf8)).root.outline }
 }
 
 /// What is wrong with a text, one line each.
 private func faults(_ bytes: [UInt8]) -> [String] {
     do throws(ConfigurationFaults) {
-        _ = try YAMLReader.read(bytes)
-        return []
+        return lines(try YAMLReader.read(bytes).faults)
     } catch {
-        return error.faults.map { "\($0.line): \($0.path.map { $0 + ": " } ?? "")\($0.text)" }
+        return lines(error.faults)
     }
+}
+
+private func lines(_ faults: [ConfigurationFault]) -> [String] {
+    faults.map { "\($0.line): \($0.path.map { $0 + ": " } ?? "")\($0.text)" }
 }
 
 private func faults(_ text: String) -> [String] { faults(Array(text.utf8)) }
@@ -24,6 +27,7 @@ extension ConfigurationNode {
         switch content {
         case .scalar(let text, .plain): text
         case .scalar(let text, .quoted): "\"\(text)\""
+        case .unknown: "?"
         case .sequence(let elements): "[" + elements.map(\.outline).joined(separator: ", ") + "]"
         case .mapping(let members):
             "{" + members.map { "\($0.key): \($0.value.outline)" }.joined(separator: ", ") + "}"
@@ -104,7 +108,7 @@ extension ConfigurationNode {
     }
 
     @Test func `gives every value its line and column`() throws {
-        let root = try YAMLReader.read(Array("# é\na:\n  é: [x,\n    y]\n".utf8))
+        let root = try YAMLReader.read(Array("# é\na:\n  é: [x,\n    y]\n".utf8)).root
         guard case .mapping(let outer) = root.content, case .mapping(let inner) = outer[0].value.content,
             case .sequence(let elements) = inner[0].value.content
         else {
@@ -144,14 +148,32 @@ extension ConfigurationNode {
         ("a: &x 1\nb: &x [*x]", ["2: b[0]: the alias *x stands inside of what it refers to"]),
         ("[a]: 1", ["1: a key must be a simple text"]),
         ("a: &x k\n*x : 1", ["2: a key must be a simple text"]),
-        ("a: !secret x", ["1: tags such as !name have no meaning here"]),
-        ("a: !!int 5", ["1: tags such as !name have no meaning here"]),
-        ("a: !x []", ["1: tags such as !name have no meaning here"]),
+        ("a: !secret x", ["1: a: tags such as !name have no meaning here"]),
+        ("a: !!int 5", ["1: a: tags such as !name have no meaning here"]),
+        ("a: !x []", ["1: a: tags such as !name have no meaning here"]),
+        ("a: !x {}\n!y b: 1", ["1: a: tags such as !name have no meaning here"]
+            + ["2: tags such as !name have no meaning here"]),
+        ("? {a: *x}\n: *y", ["1: a key must be a simple text", "1: a: there is no anchor &x before this alias"]
+            + ["2: ?: there is no anchor &y before this alias"]),
+        ("a: {<<: *x, b: 1, b: 2}", ["1: a: there is no anchor &x before this alias"]
+            + ["1: a.b: stands twice; the first is on line 1"]),
         ("a: {<<: 1}", ["1: a: << takes a mapping or a list of mappings"]),
         ("a: {<<: [{}, 1]}", ["1: a: << takes a mapping or a list of mappings"]),
     ])
     func `that is wrong is told with its line`(text: String, wrong: [String]) {
         #expect(faults(text) == wrong)
+    }
+
+    /// CR, LF, CR LF, NEL, LS and PS end a line (YAML 1.1 §4.2).
+    @Test(arguments: ["\r", "\n", "\r\n", "\u{85}", "\u{2028}", "\u{2029}"])
+    func `counts its lines by every line break`(end: String) {
+        let lines = ["# one", "a: 1", "b: [", "  2, ]", "a: 2", "c: *x", "d:"]
+        let wrong = ["5: a: stands twice; the first is on line 2", "6: c: there is no anchor &x before this alias"]
+        #expect(faults(lines.joined(separator: end)) == wrong)
+        #expect(faults((lines + [""]).joined(separator: end)) == wrong)
+        let syntax = "7: not valid YAML: did not find expected node content while parsing a flow node"
+        #expect(faults((lines.dropLast() + ["d: [", ""]).joined(separator: end)) == wrong + [syntax])
+        #expect(faults(Array(["a", "b", "c: "].joined(separator: end).utf8) + [0xFF]) == ["3: not UTF-8"])
     }
 
     @Test func `must be UTF-8`() {

@@ -13,8 +13,13 @@ struct ConfigurationFile {
         self.path = path
         guard let tree = tree(files) else { return }
         isParsed = true
-        var reader = ConfigurationReader(file: path, environment: environment, files: files)
-        draft = ConfigurationFile.draft(from: tree, &reader)
+        var reader = ConfigurationReader(
+            file: path,
+            environment: environment,
+            files: files,
+            faults: tree.faults
+        )
+        draft = ConfigurationFile.draft(from: tree.root, &reader)
         complaints = reader.complaints
         lines = reader.lines
     }
@@ -23,7 +28,7 @@ struct ConfigurationFile {
     static var missingDefaults: [String] {
         let nothing = ConfigurationFiles(
             read: { _, _ throws(ConfigurationFiles.Unreadable) in [] },
-            parse: { _ throws(ConfigurationFaults) in .mapping([]) }
+            parse: { _ throws(ConfigurationFaults) in ConfigurationTree(root: .mapping([])) }
         )
         var reader = ConfigurationReader(file: "", environment: [:], files: nothing)
         let tree = ConfigurationNode.mapping([("connections", .mapping([("default", .null)]))])
@@ -40,7 +45,7 @@ struct ConfigurationFile {
         return draft
     }
 
-    private mutating func tree(_ files: ConfigurationFiles) -> ConfigurationNode? {
+    private mutating func tree(_ files: ConfigurationFiles) -> ConfigurationTree? {
         let bytes: [UInt8]
         do throws(ConfigurationFiles.Unreadable) {
             bytes = try files.read(path, ConfigurationFiles.longestDocument)
@@ -65,6 +70,27 @@ struct ConfigurationFile {
     /// The beginning of a complaint about a value, if the file has it.
     func place(of key: String) -> StartError.Complaint? {
         lines[key].map { complaint($0, key + ": ") }
+    }
+
+    /// It may be meant to have connections, or cannot be read at all.
+    var tellsOfConnections: Bool {
+        !isParsed || tells(of: ["connections"])
+            || complaints.contains { $0.text.hasSuffix("did you mean connections?") }
+    }
+
+    /// It may be meant to say who may come, or cannot be read at all.
+    var tellsOfAccess: Bool {
+        !isParsed || tells(of: ["http.tokens", "http.allowAnonymous"])
+            || complaints.contains { $0.text.hasPrefix("http: ") }
+    }
+
+    /// Something is wrong with the values of these keys, or in them.
+    private func tells(of keys: [String]) -> Bool {
+        complaints.contains { complaint in
+            keys.contains { key in
+                [":", ".", "["].contains { complaint.text.hasPrefix(key + $0) }
+            }
+        }
     }
 
     /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.

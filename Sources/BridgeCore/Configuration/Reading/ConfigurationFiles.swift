@@ -17,11 +17,15 @@ package struct ConfigurationFiles {
     /// Reads a whole file, which must not have more than the given number of bytes.
     package var read: (_ path: String, _ limit: Int) throws(Unreadable) -> [UInt8]
     /// Reads YAML.
-    package var parse: ([UInt8]) throws(ConfigurationFaults) -> ConfigurationNode
+    package var parse: ([UInt8]) throws(ConfigurationFaults) -> ConfigurationTree
+    /// Tries the files that TLS settings name, all of which can be read; says what is wrong with each.
+    package var tryTLS: (TLSSettings) -> [TLSFileFault] = { _ in [] }
+    /// Looks for the page.
+    package var findPage: (PublicDirectory) throws(Unreadable) -> Void = { _ throws(Unreadable) in }
 
     package init(
         read: @escaping (_ path: String, _ limit: Int) throws(Unreadable) -> [UInt8],
-        parse: @escaping ([UInt8]) throws(ConfigurationFaults) -> ConfigurationNode
+        parse: @escaping ([UInt8]) throws(ConfigurationFaults) -> ConfigurationTree
     ) {
         self.read = read
         self.parse = parse

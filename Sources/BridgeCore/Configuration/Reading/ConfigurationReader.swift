@@ -19,6 +19,12 @@ struct ConfigurationReader {
     /// Bytes that references stood for.
     private var replaced = 0
     private(set) var complaints: [StartError.Complaint] = []
+    /// What was complained about, and what that is in.
+    private var broken: Set<String> = []
+    /// What was complained about itself.
+    private var named: Set<String> = []
+    /// What was tried of TLS, as many connections may name the same files.
+    private var triedTLS: [TLSSettings: [TLSFileFault]] = [:]
     /// The line of each value that was come across.
     private(set) var lines: [String: Int] = [:]
     /// Settings that were left at a default that this version does not have, in the order of the schema.
@@ -28,6 +34,17 @@ struct ConfigurationReader {
         self.file = file
         self.environment = environment
         self.files = files
+    }
+
+    /// Begins with what is wrong with the form of the file.
+    init(
+        file: String,
+        environment: [String: String],
+        files: ConfigurationFiles,
+        faults: [ConfigurationFault]
+    ) {
+        self.init(file: file, environment: environment, files: files)
+        for fault in faults { complain(fault.line, about: fault.path ?? "", fault.text, .configuration) }
     }
 
     /// In all values together, in bytes.
@@ -58,7 +75,7 @@ struct ConfigurationReader {
     ) -> Result {
         let origin = path
         path = place
-        if let line { lines[path.text] = line }
+        if let line, lines[path.text] == nil { lines[path.text] = line }
         defer { path = origin }
         return body(&self)
     }
@@ -70,21 +87,28 @@ struct ConfigurationReader {
 
     /// Remembers what is wrong with what stands on a line.
     mutating func complain(_ line: Int, _ text: String, _ exitCode: ExitCode = .configuration) {
-        let subject = path.text.isEmpty ? "" : path.text + ": "
+        complain(line, about: path.text, text, exitCode)
+    }
+
+    private mutating func complain(_ line: Int, about place: String, _ text: String, _ exitCode: ExitCode) {
+        let subject = place.isEmpty ? "" : place + ": "
         complaints.append(StartError.Complaint(file: file, line: line, subject + text, exitCode))
+        for end in place.indices where place[end] == "." || place[end] == "[" {
+            broken.insert(String(place[..<end]))
+        }
+        broken.insert(place)
+        named.insert(place)
     }
 
     mutating func complain(_ node: ConfigurationNode, _ text: String) {
         complain(node.position.line, text)
     }
 
-    /// Something is wrong with the value of a key here, so that nothing more can be said of it.
-    func isBroken(_ key: String) -> Bool {
-        let place = path.appending(key: key).text
-        return complaints.contains { complaint in
-            [":", ".", "["].contains { complaint.text.hasPrefix(place + $0) }
-        }
-    }
+    /// Something is wrong with the value of a key here, or in it, so that nothing more can be said of it.
+    func isBroken(_ key: String) -> Bool { broken.contains(path.appending(key: key).text) }
+
+    /// Something is wrong with what stands here as a whole, so that not even what is missing can be told.
+    var isBrokenAsWhole: Bool { named.contains(path.text) }
 
     /// Remembers that a default is not there yet; told once for all connections.
     mutating func missesDefault(_ name: String) {
@@ -98,6 +122,7 @@ struct ConfigurationReader {
         switch node.content {
         case .mapping(let members): return members
         case .scalar(let text, .plain) where Self.isNull(text): return []
+        case .unknown: return nil
         case .scalar, .sequence:
             complain(node, "expected a mapping of keys to values, not \(node.kind)")
             return nil
@@ -107,14 +132,14 @@ struct ConfigurationReader {
     /// The elements of a list; nil after complaining.
     mutating func elements(of node: ConfigurationNode) -> [ConfigurationNode]? {
         if case .sequence(let elements) = node.content { return elements }
-        complain(node, "expected a list, not \(node.kind)")
+        if node.isKnown { complain(node, "expected a list, not \(node.kind)") }
         return nil
     }
 
     /// A scalar with its references replaced; nil after complaining.
     mutating func scalar(_ node: ConfigurationNode, expecting expectation: String) -> Scalar? {
         guard case .scalar(let written, let style) = node.content else {
-            complain(node, "expected \(expectation), not \(node.kind)")
+            if node.isKnown { complain(node, "expected \(expectation), not \(node.kind)") }
             return nil
         }
         do throws(Interpolation.Failure) {
@@ -176,6 +201,14 @@ struct ConfigurationReader {
         }
     }
 
+    /// What is wrong with the files that TLS settings name.
+    mutating func faults(of settings: TLSSettings) -> [TLSFileFault] {
+        if let known = triedTLS[settings] { return known }
+        let faults = files.tryTLS(settings)
+        triedTLS[settings] = faults
+        return faults
+    }
+
     private func lookUp(_ reference: Interpolation.Reference) throws(Interpolation.Failure) -> String {
         switch reference {
         case .variable(let name, let standIn):
@@ -216,6 +249,7 @@ extension ConfigurationNode {
         case .scalar: "a single value"
         case .sequence: "a list"
         case .mapping: "a mapping"
+        case .unknown: "something unknown"
         }
     }
 }

@@ -97,6 +97,7 @@ enum InertValue: Sendable {
 
     fileprivate func matches(_ node: ConfigurationNode, _ reader: ConfigurationReader) -> Bool {
         switch (self, node.content) {
+        case (_, .unknown): true
         case (.null, _): reader.isNull(node)
         case (.word(let word), .scalar(let text, _)): text == word
         case (.emptyList, .sequence(let elements)): elements.isEmpty
@@ -125,7 +126,7 @@ extension Field {
                     if let missingDefault { reader.missesDefault(missingDefault) }
                     return
                 }
-                guard inert?.matches(node, reader) != true else { return }
+                guard node.isKnown, inert?.matches(node, reader) != true else { return }
                 let hint = inert.map { "; it can only be \($0.text)" } ?? ""
                 reader.complain(node, "is not available in this version" + hint)
             },

@@ -16,9 +16,14 @@ extension Array {
     ) where Element == Field<Section> {
         let members = node.flatMap { reader.members(of: $0) } ?? []
         for field in self {
-            let member = members.first { $0.key == field.key }
-            reader.inside(field.key, at: member?.keyPosition.line) { reader in
-                field.read(member?.value, &section, &reader)
+            let given = members.filter { $0.key == field.key }
+            reader.inside(field.key, at: given.first?.keyPosition.line) { reader in
+                field.read(given.first?.value, &section, &reader)
+                // Which of them is meant is not known, so each is looked at.
+                for twin in given.dropFirst() {
+                    var ignored = section
+                    field.read(twin.value, &ignored, &reader)
+                }
             }
         }
         let keys = map(\.key)
@@ -34,22 +39,22 @@ extension Array {
         .mapping(compactMap { field in field.write(section).map { (field.key, $0) } })
     }
 
-    /// The form of a mapping that becomes a value once all of it was read.
-    ///
-    /// `finish` gets the node for its complaints.
-    func form<Section: Sendable, Value>(
+    /// The form of a mapping that becomes a section, as far as it is right; `needed` keys must be there.
+    func form<Section: Sendable>(
         startingFrom section: Section,
-        finish: @escaping @Sendable (Section, ConfigurationNode, inout ConfigurationReader) -> Value?,
-        back: @escaping @Sendable (Value) -> Section
-    ) -> Form<Value> where Element == Field<Section> {
+        needed: [String]
+    ) -> Form<Section> where Element == Field<Section> {
         Form(
             read: { node, reader in
-                let before = reader.complaints.count
+                guard let members = reader.members(of: node) else { return nil }
                 var read = section
                 self.read(node, into: &read, &reader)
-                return reader.complaints.count == before ? finish(read, node, &reader) : nil
+                guard !reader.isBrokenAsWhole else { return read }
+                let missing = needed.filter { key in !members.contains { $0.key == key } }
+                for key in missing { reader.complain(node, "needs \(key)") }
+                return read
             },
-            write: { write(back($0)) }
+            write: { write($0) }
         )
     }
 }

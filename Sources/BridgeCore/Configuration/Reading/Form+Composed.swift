@@ -20,12 +20,29 @@ extension Form {
     }
 
     /// A list, whose wrong elements are all told.
-    static func list<Element>(_ form: Form<Element>) -> Form where Value == [Element] {
+    ///
+    /// `identities` are what no two elements may have in common: how each is told apart, and what it is called.
+    static func list<Element>(
+        _ form: Form<Element>,
+        identities: @escaping @Sendable (Element) -> [(key: String, name: String)] = { _ in [] }
+    ) -> Form where Value == [Element] {
         Form(
             read: { node, reader in
                 guard let nodes = reader.elements(of: node) else { return nil }
+                var lines: [String: Int] = [:]
                 let elements = nodes.indices.map { index in
-                    reader.inside(index) { form.read(nodes[index], &$0) }
+                    reader.inside(index) { reader in
+                        let node = nodes[index]
+                        guard let element = form.read(node, &reader) else { return Element?.none }
+                        for identity in identities(element) {
+                            if let line = lines[identity.key] {
+                                reader.complain(node, identity.name + "stands twice; the first is on line \(line)")
+                            } else {
+                                lines[identity.key] = node.position.line
+                            }
+                        }
+                        return element
+                    }
                 }
                 let right = elements.compactMap(\.self)
                 return right.count == elements.count ? right : nil
@@ -36,18 +53,28 @@ extension Form {
 
     /// A mapping with keys of its own choice, in the order of the file.
     ///
-    /// `check` says what is wrong with a key.
+    /// `check` says what is wrong with a key; keys are the same where what `fold` makes of them is.
     static func dictionary<Element>(
         _ form: Form<Element>,
+        fold: @escaping @Sendable (String) -> String = { $0 },
         check: @escaping @Sendable (String) -> String?
     ) -> Form where Value == [(key: String, value: Element)] {
         Form(
             read: { node, reader in
                 guard let members = reader.members(of: node) else { return nil }
+                var first: [String: ConfigurationNode.Member] = [:]
                 let elements = members.map { member in
                     reader.inside(member.key, at: member.keyPosition.line) { reader in
                         if let complaint = check(member.key) {
                             reader.complain(member.keyPosition.line, complaint)
+                        }
+                        let known = first.updateValue(first[fold(member.key)] ?? member, forKey: fold(member.key))
+                        // The very same key was told when the file was taken apart.
+                        if let known, known.key != member.key {
+                            reader.complain(
+                                member.keyPosition.line,
+                                "is the same as \(Problem.quotable(known.key)) on line \(known.keyPosition.line)"
+                            )
                         }
                         return form.read(member.value, &reader).map { (key: member.key, value: $0) }
                     }

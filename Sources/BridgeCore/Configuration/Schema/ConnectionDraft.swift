@@ -88,6 +88,7 @@ extension ConnectionDraft {
                 reader.inside("key") { $0.complain($0.line ?? line, "needs a certificate beside it") }
             }
         }
+        checkTLSFiles(&reader)
         guard settings.reconnect.initialDelay > settings.reconnect.maxDelay else { return }
         reader.inside("reconnect") { reader in
             guard !reader.isBroken("initialDelay"), !reader.isBroken("maxDelay") else { return }
@@ -98,6 +99,17 @@ extension ConnectionDraft {
                     "initialDelay (\(settings.reconnect.initialDelay.text)) is longer than "
                         + "maxDelay (\(settings.reconnect.maxDelay.text))"
                 )
+            }
+        }
+    }
+
+    /// Complains about certificates and keys with which no attempt could succeed.
+    private func checkTLSFiles(_ reader: inout ConfigurationReader) {
+        let tls = upstream.tls
+        guard [tls.authorityFile, tls.certificateFile, tls.keyFile].contains(where: { $0 != nil }) else { return }
+        reader.inside("tls") { reader in
+            for fault in reader.faults(of: tls) where !reader.isBroken(fault.setting.rawValue) {
+                reader.inside(fault.setting.rawValue) { $0.complain($0.line ?? line, fault.text) }
             }
         }
     }

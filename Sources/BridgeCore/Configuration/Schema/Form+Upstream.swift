@@ -12,7 +12,9 @@ extension Form<WebSocketURL> {
     static let upstreamURL = Form(
         read: { node, reader in
             guard case .scalar = node.content else {
-                reader.complain(node, "anything but one URL is not available in this version")
+                if node.isKnown {
+                    reader.complain(node, "anything but one URL is not available in this version")
+                }
                 return nil
             }
             return single.read(node, &reader)
@@ -57,7 +59,7 @@ extension Form<ProxySetting> {
 
 extension Form<[HTTPField]> {
     static let headers = Form<[(key: String, value: String)]>
-        .dictionary(.headerValue) { name in
+        .dictionary(.headerValue, fold: { $0.lowercased() }) { name in
             do throws(HandshakeRequestError) {
                 try ClientHandshake.Terms.check(HTTPField(name, ""))
                 return nil
@@ -118,9 +120,7 @@ extension Form<String> {
 }
 
 extension Form<[String]> {
-    static let subprotocols = list(.subprotocol).checked { offered in
-        Set(offered).count == offered.count ? nil : "a subprotocol stands twice"
-    }
+    static let subprotocols = list(.subprotocol, identities: { [(key: $0, name: "")] })
 }
 
 extension Form<UInt16> {

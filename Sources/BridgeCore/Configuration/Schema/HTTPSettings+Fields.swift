@@ -47,44 +47,34 @@ extension AccessToken {
         Field("name", \.name, .required(.tokenName)),
         Field("token", \.secret, .required(.token)),
         Field("allow", \.scopes, .scopes),
-        Field("connections", \.connections, .list(.namePattern)),
+        Field("connections", \.connections, .namePatterns),
     ]
 
-    private static let form: Form<AccessToken> = fields.form(
-        startingFrom: Draft(),
-        finish: { draft, node, reader in
-            guard let name = draft.name, let secret = draft.secret else {
-                reader.complain(node, "needs \(draft.name == nil ? "name" : "token")")
-                return nil
-            }
-            return AccessToken(
-                name: name,
-                secret: secret,
-                scopes: draft.scopes,
-                connections: draft.connections
-            )
-        },
-        back: { token in
-            Draft(
-                name: token.name,
-                secret: token.secret,
-                scopes: token.scopes,
-                connections: token.connections
-            )
-        }
-    )
-
     /// Tokens that can be told apart, by people and by what clients present.
-    static let list = Form<[AccessToken]>.list(form).checked { tokens in
-        for (index, token) in tokens.enumerated() {
-            if let twin = tokens[..<index].first(where: { $0.name == token.name || $0.secret == token.secret }
-            ) {
-                let what =
-                    twin.name == token.name ? "two tokens have the name" : "there is another token like"
-                return "\(what) `\(twin.name)`"
-            }
-        }
-        return nil
+    static let list = Form<[Draft]>
+        .list(fields.form(startingFrom: Draft(), needed: ["name", "token"]), identities: \.identities)
+        .mapped({ drafts in drafts.compactMap(\.finished) }, back: { tokens in tokens.map(Draft.init) })
+}
+
+extension AccessToken.Draft {
+    fileprivate init(_ token: AccessToken) {
+        name = token.name
+        secret = token.secret
+        scopes = token.scopes
+        connections = token.connections
+    }
+
+    /// Nil where something is missing, or wrong.
+    fileprivate var finished: AccessToken? {
+        guard let name, let secret else { return nil }
+        return AccessToken(name: name, secret: secret, scopes: scopes, connections: connections)
+    }
+
+    fileprivate var identities: [(key: String, name: String)] {
+        [
+            name.map { (key: "name \($0)", name: "the name `\($0)` ") },
+            secret.map { (key: "token \($0.revealed)", name: "the same token ") },
+        ].compactMap(\.self)
     }
 }
 
@@ -92,6 +82,11 @@ extension Form<Set<AccessScope>> {
     static let scopes = Form<[AccessScope]>.list(.word())
         .checked { $0.isEmpty ? "a token that allows nothing is of no use" : nil }
         .mapped({ Set($0) }, back: { scopes in AccessScope.allCases.filter(scopes.contains) })
+}
+
+extension Form<[NamePattern]> {
+    static let namePatterns = list(.namePattern)
+        .checked { $0.isEmpty ? "a token without connections is of no use" : nil }
 }
 
 extension HistoryLimits {

@@ -13,7 +13,7 @@ package struct ConfigurationFault: Error, Equatable, Sendable {
     }
 }
 
-/// All that was found wrong with the form of a file; never empty.
+/// All that was found wrong with the form of a file that cannot be made sense of; never empty.
 package struct ConfigurationFaults: Error, Equatable, Sendable {
     package var faults: [ConfigurationFault]
 

@@ -30,8 +30,14 @@ struct ConfigurationFrame {
     private struct Key {
         var text: String
         var position: ConfigurationNode.Position
-        var isMerge: Bool
-        var isDuplicate: Bool
+        var use: Use
+    }
+
+    /// What becomes of the value of a key.
+    private enum Use {
+        case member
+        case merge
+        case nothing
     }
 
     init(isMapping: Bool, anchor: String?, at position: ConfigurationNode.Position) {
@@ -52,9 +58,14 @@ struct ConfigurationFrame {
     ) -> Int? {
         let first = lines[text]
         let isMerge = text == "<<" && style == .plain
-        key = Key(text: text, position: position, isMerge: isMerge, isDuplicate: first != nil)
+        key = Key(text: text, position: position, use: isMerge ? .merge : .member)
         lines[text] = first ?? position.line
         return first
+    }
+
+    /// Takes a key that is none; what comes next is its value, and of no use.
+    mutating func beginNothing(at position: ConfigurationNode.Position) {
+        key = Key(text: "?", position: position, use: .nothing)
     }
 
     /// Takes an element, or the value of the key that was begun.
@@ -68,25 +79,31 @@ struct ConfigurationFrame {
             return nil
         }
         self.key = nil
-        if key.isMerge { return merge(value.node) }
-        guard !key.isDuplicate else { return nil }
-        members.append(ConfigurationNode.Member(key: key.text, keyPosition: key.position, value: value.node))
-        return nil
+        switch key.use {
+        case .member:
+            members.append(.init(key: key.text, keyPosition: key.position, value: value.node))
+            return nil
+        case .merge:
+            return merge(value.node)
+        case .nothing:
+            return nil
+        }
     }
 
     /// Takes the members of one mapping or of several, of which the first ones win.
     private mutating func merge(_ node: ConfigurationNode) -> String? {
+        guard case .sequence(let nodes) = node.content else { return merge(mapping: node) }
+        return nodes.reduce(nil) { complaint, node in merge(mapping: node) ?? complaint }
+    }
+
+    private mutating func merge(mapping node: ConfigurationNode) -> String? {
         switch node.content {
         case .mapping(let members):
             merged += members
             return nil
-        case .sequence(let nodes):
-            for node in nodes {
-                guard case .mapping(let members) = node.content else { return ConfigurationFrame.unmergeable }
-                merged += members
-            }
+        case .unknown:
             return nil
-        case .scalar:
+        case .scalar, .sequence:
             return ConfigurationFrame.unmergeable
         }
     }
@@ -107,7 +124,8 @@ struct ConfigurationFrame {
     /// The way from this value to the one that is being read.
     func extend(_ path: inout ConfigurationPath) {
         if let key {
-            path.append(key: key.text)
+            // What is merged belongs to the mapping itself.
+            if key.use != .merge { path.append(key: key.text) }
         } else if !isMapping {
             path.append(index: elements.count)
         }

@@ -20,8 +20,10 @@ package struct ConfigurationNode: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         case scalar(String, Style)
         case sequence([ConfigurationNode])
-        /// In the order of the file, each key once.
+        /// In the order of the file; where a key stands twice, which is a fault, the first one counts.
         case mapping([Member])
+        /// What it is cannot be told, which is a fault; nothing more is to be said of it.
+        case unknown
     }
 
     /// A key with its value.
@@ -47,6 +49,9 @@ package struct ConfigurationNode: Equatable, Sendable {
 }
 
 extension ConfigurationNode {
+    /// False: a fault of the file's form says already what is wrong with it.
+    var isKnown: Bool { content != .unknown }
+
     static func plain(_ text: String) -> ConfigurationNode { ConfigurationNode(.scalar(text, .plain)) }
 
     static func quoted(_ text: String) -> ConfigurationNode { ConfigurationNode(.scalar(text, .quoted)) }

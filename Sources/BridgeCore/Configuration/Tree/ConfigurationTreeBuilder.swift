@@ -1,7 +1,7 @@
 /// Makes a tree of what a YAML parser reports, within bounds.
 ///
-/// Feed it the events in order, then call `finish()`. After an error it is of no more use. Duplicate keys are
-/// remembered rather than thrown, so that all of them are told at once.
+/// Feed it the events in order, then call `finish()`. What leaves the rest of the file its meaning is remembered
+/// rather than thrown, so that all of it is told at once.
 package struct ConfigurationTreeBuilder {
     /// What a parser finds, in the order of the text.
     package enum Event: Equatable, Sendable {
@@ -30,6 +30,11 @@ package struct ConfigurationTreeBuilder {
 
     package init() {}
 
+    /// Remembers what is wrong with what comes next.
+    package mutating func complain(_ text: String, at position: Position) {
+        faults.append(fault(text, at: position))
+    }
+
     /// Takes in one event.
     ///
     /// - Throws: what makes the rest of the file meaningless.
@@ -43,8 +48,11 @@ package struct ConfigurationTreeBuilder {
         case .scalar(let text, let style, let anchor):
             try takeScalar(text, style, anchor: anchor, at: position)
         case .alias(let name):
-            try requireValue(at: position)
-            let node = try node(anchored: name, at: position)
+            if refuseKey(at: position) {
+                frames[frames.count - 1].beginNothing(at: position)
+                return
+            }
+            let node = node(anchored: name, at: position)
             try take(node, counting: node.weight, at: position)
         case .sequenceStart(let anchor):
             try open(isMapping: false, anchor: anchor, at: position)
@@ -55,15 +63,15 @@ package struct ConfigurationTreeBuilder {
         }
     }
 
-    /// The tree; an empty mapping for a file that holds nothing.
-    package func finish() throws(ConfigurationFaults) -> ConfigurationNode {
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        return root ?? ConfigurationNode(.mapping([]))
+    /// The tree, an empty mapping for a file that holds nothing, and what was found wrong on the way.
+    package func finish() -> ConfigurationTree {
+        ConfigurationTree(root: root ?? ConfigurationNode(.mapping([])), faults: faults)
     }
 
-    /// What was found wrong, in the order of the file, with the error that ended it.
-    package func faults(endingWith last: ConfigurationFault) -> ConfigurationFaults {
-        ConfigurationFaults(faults + [last])
+    /// The same where an error ended it; throws if there is no whole tree.
+    package func finish(after last: ConfigurationFault) throws(ConfigurationFaults) -> ConfigurationTree {
+        guard let root else { throw ConfigurationFaults(faults + [last]) }
+        return ConfigurationTree(root: root, faults: faults + [last])
     }
 
     // MARK: Values
@@ -97,7 +105,8 @@ package struct ConfigurationTreeBuilder {
         anchor: String?,
         at position: Position
     ) throws(ConfigurationFault) {
-        try requireValue(at: position)
+        // What is no key is read to its end all the same.
+        _ = refuseKey(at: position)
         guard frames.count < ConfigurationTreeBuilder.deepest else {
             throw fault("is nested deeper than \(ConfigurationTreeBuilder.deepest) levels", at: position)
         }
@@ -110,19 +119,24 @@ package struct ConfigurationTreeBuilder {
         guard let frame = frames.popLast() else { return }
         let node = frame.finished()
         if let anchor = frame.anchor { anchors[anchor] = node }
-        try take(node, counting: 1, at: frame.position)
+        if let last = frames.indices.last, frames[last].expectsKey {
+            frames[last].beginNothing(at: frame.position)
+        } else {
+            try take(node, counting: 1, at: frame.position)
+        }
     }
 
-    private func node(anchored name: String, at position: Position) throws(ConfigurationFault) -> MeasuredNode
-    {
+    private mutating func node(anchored name: String, at position: Position) -> MeasuredNode {
         if let node = anchors[name] { return node }
-        guard !frames.contains(where: { $0.anchor == name }) else {
-            throw fault(
-                "the alias *\(Problem.quotable(name)) stands inside of what it refers to",
-                at: position
-            )
-        }
-        throw fault("there is no anchor &\(Problem.quotable(name)) before this alias", at: position)
+        let shown = Problem.quotable(name)
+        let isOpen = frames.contains { $0.anchor == name }
+        complain(
+            isOpen
+                ? "the alias *\(shown) stands inside of what it refers to"
+                : "there is no anchor &\(shown) before this alias",
+            at: position
+        )
+        return MeasuredNode(ConfigurationNode(.unknown, at: position))
     }
 
     /// Puts a value where it belongs, if the bounds allow it; `count` of its values were not counted before.
@@ -145,13 +159,14 @@ package struct ConfigurationTreeBuilder {
             root = node.node
             return
         }
-        if let complaint = frames[last].take(node) { throw fault(complaint, at: position) }
+        if let complaint = frames[last].take(node) { complain(complaint, at: position) }
     }
 
-    private func requireValue(at position: Position) throws(ConfigurationFault) {
-        guard frames.last?.expectsKey != true else {
-            throw fault("a key must be a simple text", at: position)
-        }
+    /// Complains if a key is due, which only a text can be; returns whether it is.
+    private mutating func refuseKey(at position: Position) -> Bool {
+        guard frames.last?.expectsKey == true else { return false }
+        complain("a key must be a simple text", at: position)
+        return true
     }
 
     private func fault(_ text: String, at position: Position) -> ConfigurationFault {

@@ -11,7 +11,7 @@ enum YAMLText {
     private static func append(_ node: ConfigurationNode, indent: Int, to text: inout String) {
         let margin = String(repeating: " ", count: indent)
         switch node.content {
-        case .scalar, .sequence([]), .mapping([]):
+        case .scalar, .sequence([]), .mapping([]), .unknown:
             text += margin + inline(node) + "\n"
         case .sequence(let elements):
             for element in elements {
@@ -35,7 +35,7 @@ enum YAMLText {
     /// Scalars and lists of them fit on the line of their key.
     private static func isShort(_ node: ConfigurationNode) -> Bool {
         switch node.content {
-        case .scalar: true
+        case .scalar, .unknown: true
         case .mapping(let members): members.isEmpty
         case .sequence(let elements):
             elements.allSatisfy { element in
@@ -49,6 +49,7 @@ enum YAMLText {
         case .scalar(let text, let style): scalar(text, style)
         case .sequence(let elements): "[" + elements.map(inline).joined(separator: ", ") + "]"
         case .mapping: "{}"
+        case .unknown: "null"
         }
     }
 

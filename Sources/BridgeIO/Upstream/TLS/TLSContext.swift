@@ -11,10 +11,7 @@ internal import COpenSSL
 
     /// Loads what `settings` name, from the files as they are now.
     fileprivate init(_ settings: TLSSettings) throws(TLSFailure) {
-        OpenSSLError.clear()
-        guard let made = unsafe SSL_CTX_new(TLS_client_method()) else {
-            throw TLSFailure(error: "OpenSSL does not start: \(OpenSSLError.takeReason())")
-        }
+        let made = try unsafe TLSContext.make()
         unsafe pointer = unsafe made
         authorityHint = unsafe settings.authorityFile == nil ? SystemAuthorities.load(into: made) : nil
         // These are macros around SSL_CTX_ctrl, which Swift does not see.
@@ -24,32 +21,24 @@ internal import COpenSSL
         unsafe SSL_CTX_set_verify(pointer, settings.verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
         let http = [UInt8(8)] + Array("http/1.1".utf8)
         unsafe SSL_CTX_set_alpn_protos(pointer, http, CUnsignedInt(http.count))
-        try loadAuthorities(settings)
-        try loadCertificate(settings)
+        if let fault = unsafe TLSContext.load(settings, into: made).first {
+            throw TLSFailure(error: fault.text)
+        }
     }
 
     deinit {
         unsafe SSL_CTX_free(pointer)
     }
 
-    private func loadAuthorities(_ settings: TLSSettings) throws(TLSFailure) {
-        guard let file = settings.authorityFile else { return }
-        guard unsafe SSL_CTX_load_verify_file(pointer, file) == 1 else {
-            throw TLSFailure(error: "no authorities can be read from \(file): \(OpenSSLError.takeReason())")
+    /// A context that holds nothing yet; whoever made it frees it.
+    static func make() throws(TLSFailure) -> OpaquePointer {
+        OpenSSLError.clear()
+        guard let made = unsafe SSL_CTX_new(TLS_client_method()) else {
+            throw TLSFailure(error: "OpenSSL does not start: \(OpenSSLError.takeReason())")
         }
-    }
-
-    private func loadCertificate(_ settings: TLSSettings) throws(TLSFailure) {
-        guard let file = settings.certificateFile else { return }
-        guard unsafe SSL_CTX_use_certificate_chain_file(pointer, file) == 1 else {
-            throw TLSFailure(error: "no certificate can be read from \(file): \(OpenSSLError.takeReason())")
-        }
-        let keyFile = settings.keyFile ?? file
-        guard unsafe SSL_CTX_use_PrivateKey_file(pointer, keyFile, SSL_FILETYPE_PEM) == 1 else {
-            throw TLSFailure(
-                error: "no key for \(file) can be read from \(keyFile): \(OpenSSLError.takeReason())"
-            )
-        }
+        // Without this OpenSSL asks on the terminal for the password of an encrypted key, and waits.
+        unsafe SSL_CTX_set_default_passwd_cb(made) { _, _, _, _ in -1 }
+        return unsafe made
     }
 }
 

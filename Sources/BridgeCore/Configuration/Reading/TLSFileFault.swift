@@ -1,0 +1,18 @@
+/// What is wrong with a file of certificates or a key.
+package struct TLSFileFault: Equatable, Sendable {
+    /// The settings that name such files, by their keys.
+    package enum Setting: String, Sendable {
+        case authorities = "ca"
+        case certificate
+        case key
+    }
+
+    package var setting: Setting
+    /// A sentence for people.
+    package var text: String
+
+    package init(_ setting: Setting, _ text: String) {
+        self.setting = setting
+        self.text = text
+    }
+}
