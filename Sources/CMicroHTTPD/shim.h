@@ -10,6 +10,8 @@ struct wsbridge_callbacks
     void *(*target_read)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
     MHD_NotifyConnectionCallback connection_changed;
+    MHD_AcceptPolicyCallback may_accept;
+    MHD_LogCallback log;
     void *context;
 };
 
@@ -19,8 +21,9 @@ static inline struct MHD_Daemon *wsbridge_start_daemon(int descriptor, struct ws
                                                        unsigned int connection_limit,
                                                        unsigned int connections_per_address)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, callbacks.answer,
-                            callbacks.context, MHD_OPTION_LISTEN_SOCKET, descriptor,
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+                            callbacks.may_accept, callbacks.context, callbacks.answer, callbacks.context,
+                            MHD_OPTION_EXTERNAL_LOGGER, callbacks.log, callbacks.context, MHD_OPTION_LISTEN_SOCKET, descriptor,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes,
                             MHD_OPTION_CONNECTION_LIMIT, connection_limit,
                             MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
@@ -56,6 +59,14 @@ static inline void *wsbridge_connection_context(struct MHD_Connection *connectio
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
+}
+
+/* How long the head of the request is, with its request line and its empty line; 0 if it is not known. */
+static inline size_t wsbridge_head_bytes(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? 0 : info->header_size;
 }
 
 /* The peer's address, or NULL. */

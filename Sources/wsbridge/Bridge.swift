@@ -64,8 +64,20 @@ final class Bridge {
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
             add(name, connection)
         }
-        let server = try HTTPServer(loop: loop, socket: socket, settings: configuration.http, handler: self)
+        let server = try HTTPServer(
+            loop: loop,
+            socket: socket,
+            settings: configuration.http,
+            handler: self,
+            upstreams: connections.count
+        )
         self.server = server
+        server.onRefusals = { [log, limit = server.connectionLimit] count in
+            log.warning(
+                "there is no room for more clients",
+                ["refused": .integer(count), "limit": .integer(limit)]
+            )
+        }
         if !server.checkStreams() {
             log.warning(
                 "streams are slower than they could be: libmicrohttpd does not let them be written to"
@@ -74,7 +86,10 @@ final class Bridge {
         if server.connectionLimit < server.wantedConnections {
             log.warning(
                 "the system lets the process have few descriptors (ulimit -n)",
-                ["connections": .integer(server.connectionLimit)]
+                [
+                    "connections": .integer(server.connectionLimit),
+                    "wanted": .integer(server.wantedConnections),
+                ]
             )
         }
         if !configuration.missingDefaults.isEmpty {

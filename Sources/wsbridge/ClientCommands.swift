@@ -66,7 +66,9 @@ private final class MessageSender {
             Machine.complain("wsbridge: line \(error.number): it has more than \(limit)")
             return .refused
         } catch {
-            Machine.complain("wsbridge: the input cannot be read: \((error as? Machine.InputFailure)?.reason ?? "")")
+            Machine.complain(
+                "wsbridge: the input cannot be read: \((error as? Machine.InputFailure)?.reason ?? "")"
+            )
             return .streamUnusable
         }
     }

@@ -21,27 +21,30 @@ extension Machine {
         }
     }
 
-    /// The environment; a variable whose value is not UTF-8 counts as not set unless it is one of ours.
-    ///
-    /// - Throws: which of ours are not UTF-8.
-    static var environment: [String: String] {
-        get throws(StartError) {
-            var variables: [String: String] = [:]
-            var complaints: [StartError.Complaint] = []
-            var entry = unsafe environ
-            while let text = unsafe entry.pointee {
-                unsafe entry += 1
-                let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: strlen(text)))
-                guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { continue }
-                let name = String(decoding: bytes[..<equals], as: UTF8.self)
-                if let value = String(validating: bytes[(equals + 1)...], as: UTF8.self) {
-                    if variables[name] == nil { variables[name] = value }
-                } else if name.hasPrefix("WSBRIDGE_") {
-                    complaints.append(StartError.Complaint(name, "is not UTF-8", .configuration))
-                }
+    /// The variables of the environment whose values are UTF-8; the others count as not set.
+    static var environment: Environment {
+        var environment = Environment()
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            unsafe entry += 1
+            environment.take(unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: strlen(text))))
+        }
+        return environment
+    }
+
+    struct Environment {
+        private(set) var variables: [String: String] = [:]
+        /// About our own variables that are not UTF-8.
+        private(set) var complaints: [StartError.Complaint] = []
+
+        fileprivate mutating func take(_ entry: [UInt8]) {
+            guard let equals = entry.firstIndex(of: UInt8(ascii: "=")) else { return }
+            let name = String(decoding: entry[..<equals], as: UTF8.self)
+            if let value = String(validating: entry[(equals + 1)...], as: UTF8.self) {
+                if variables[name] == nil { variables[name] = value }
+            } else if name.hasPrefix("WSBRIDGE_") {
+                complaints.append(StartError.Complaint(name, "is not UTF-8", .configuration))
             }
-            guard complaints.isEmpty else { throw StartError(complaints) }
-            return variables
         }
     }
 }

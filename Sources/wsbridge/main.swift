@@ -4,15 +4,32 @@ internal import BridgeIO
 Machine.openStandardStreams()
 Machine.ignoreBrokenPipes()
 do throws(StartError) {
-    let invocation = try Invocation(
-        arguments: Machine.arguments,
-        environment: Machine.environment,
-        files: .ofMachine()
-    )
+    let invocation = try readInvocation()
     Machine.exitNow(try run(invocation).rawValue)
 } catch {
     Machine.complain(error.lines.joined(separator: "\n"))
     Machine.exitNow(error.exitCode.rawValue)
+}
+
+/// What the user asked for; throws all that is wrong with that.
+@MainActor func readInvocation() throws(StartError) -> Invocation {
+    let environment = Machine.environment
+    let invocation: Invocation
+    do throws(StartError) {
+        invocation = try Invocation(
+            arguments: Machine.arguments,
+            environment: environment.variables,
+            files: .ofMachine()
+        )
+    } catch {
+        throw StartError(error.complaints + environment.complaints)
+    }
+    switch invocation {
+    case .version, .help: break
+    case .serve, .check, .demo, .health, .send, .tail:
+        guard environment.complaints.isEmpty else { throw StartError(environment.complaints) }
+    }
+    return invocation
 }
 
 @MainActor func run(_ invocation: Invocation) throws(StartError) -> ExitCode {
@@ -37,7 +54,7 @@ do throws(StartError) {
 /// Reads the configuration as at the start, if there is a file to read.
 @MainActor func configurationReader() throws(StartError) -> (() throws(StartError) -> BridgeConfiguration)? {
     let arguments = try Machine.arguments
-    let environment = try Machine.environment
+    let environment = Machine.environment.variables
     guard Invocation.namesFile(arguments: arguments, environment: environment) else { return nil }
     return { () throws(StartError) in
         // Nothing else goes on meanwhile.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from harness import Bridge, Upstream
+from harness import PATIENCE, Bridge, Upstream
+from harness.environment import BINARY, clean_environment
 
 USAGE, CANNOT_BIND, CONFIGURATION = 64, 71, 78
 
@@ -248,6 +252,101 @@ def test_nothing_is_written_to_standard_output_by_serve(upstream: Upstream, brid
     upstream.peer().received(1)
     bridge.stop()
     assert bridge.out.text == ""
+
+
+# Arguments and streams as the system has them
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "complaint"),
+    [
+        ([b"send", b"x\xffy"], {}, "argument 2 is not UTF-8"),
+        ([b"send", b"--connection", b"\xed\xa0\x80", b"\xc0\xaf"], {}, "argument 4 is not UTF-8"),
+        ([b"serve", b"--upstream", b"ws://127.0.0.1:1/\xff"], {}, "argument 3 is not UTF-8"),
+        ([b"serve"], {b"WSBRIDGE_UPSTREAM": b"ws://127.0.0.1:1/\xff"}, "WSBRIDGE_UPSTREAM: is not UTF-8"),
+        ([b"health"], {b"WSBRIDGE_TOKEN": b"\xff"}, "WSBRIDGE_TOKEN: is not UTF-8"),
+    ],
+)
+def test_what_is_not_utf8_is_refused_and_not_mended(
+    command: list[bytes], variables: dict[bytes, bytes], complaint: str
+) -> None:
+    environment = {name.encode(): value.encode() for name, value in clean_environment().items()}
+    done = subprocess.run(
+        [bytes(BINARY), *command],
+        env={**environment, **variables},
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == (78 if variables else 64)
+    assert complaint in done.stderr.decode()
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    "command", [["version"], ["help"], ["serve", "--help"], ["check", "--upstream", "ws://127.0.0.1:1"]]
+)
+def test_what_cannot_be_written_is_no_success(command: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [str(BINARY), *command],
+            env=clean_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.decode()) == (
+        74,
+        "wsbridge: the output cannot be written: no space left on device\n",
+    )
+
+
+def test_nobody_needs_to_read_the_output() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(BINARY), "help"],
+        env=clean_environment(),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_tail_says_that_its_output_cannot_be_written(upstream: Upstream, bridge: Bridge) -> None:
+    upstream.peer().send("hello")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [str(BINARY), "tail", "--since", "start", "--listen", f"127.0.0.1:{bridge.address[1]}"],
+            env=clean_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 74
+    assert "the output cannot be written: no space left on device" in done.stderr.decode()
+
+
+def test_send_says_that_its_input_cannot_be_read(bridge: Bridge, tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    done = subprocess.run(
+        [str(BINARY), "send", "--listen", f"127.0.0.1:{bridge.address[1]}"],
+        env=clean_environment(),
+        stdin=folder,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(folder)
+    assert (done.returncode, done.stderr.decode()) == (
+        74,
+        "wsbridge: the input cannot be read: is a directory\n",
+    )
 
 
 # Signals

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import PATIENCE, Bridge, Upstream
+from harness import PATIENCE, Authority, Bridge, Upstream
 from harness.environment import BINARY, clean_environment
 
 USAGE, UNREADABLE, CONFIGURATION = 64, 66, 78
@@ -291,6 +291,91 @@ def test_a_wrong_file_is_a_wrong_configuration(run, text: str, line: str) -> Non
     code, out, err = run(text)
     assert (code, out) == (CONFIGURATION, "")
     assert line in err
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_nothing_hides_another_error(run, command: str) -> None:
+    code, out, err = run(
+        """\
+connections:
+  a: { url: ws://h, bad: 1, compression: maybe }
+  a: { url: ws://h, headers: { x-a: 1, X-A: 2 } }
+  b: { <<: 5, bad: 1 }
+  c: !foo { url: ws://h, bad: 1, tls: { ca: "wsbridge.yaml" } }
+  d: { url: *gone }
+http:
+  listen: 0.0.0.0:80
+  publicDirectory: nosuch
+htpp: 1
+""",
+        command,
+    )
+    assert (code, out) == (CONFIGURATION, "")
+    starts = [
+        "2: connections.a.compression: expected true or false",
+        "2: connections.a.bad: unknown key",
+        "3: connections.a: stands twice",
+        "3: connections.a.headers.X-A: is the same as x-a on line 3",
+        "4: connections.b: << takes a mapping",
+        "4: connections.b.bad: unknown key",
+        "5: connections.c: tags such as !name have no meaning here",
+        "5: connections.c.bad: unknown key",
+        "5: connections.c.tls.ca: no authorities can be read from wsbridge.yaml: ",
+        "6: connections.d.url: there is no anchor &gone",
+        "8: http.listen: 0.0.0.0:80 can be reached from other machines",
+        "9: http.publicDirectory: there is no page: nosuch does not exist",
+        "10: htpp: unknown key; did you mean http?",
+    ]
+    found = {line.removeprefix("wsbridge.yaml:") for line in err.splitlines()}
+    assert len(found) == len(starts), err
+    for start in starts:
+        assert any(line.startswith(start) for line in found), (start, err)
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_the_page_that_is_missing_is_told_where_it_was_asked_for(run_bridge, run, command: str) -> None:
+    flags = ["--upstream", "ws://h", "--listen", "127.0.0.1:0"]
+    by_flag = run_bridge(command, *flags, "--public", "nosuch")
+    assert by_flag.exit_code() == UNREADABLE
+    assert by_flag.err.text == "wsbridge: --public: there is no page: nosuch does not exist\n"
+    by_variable = run_bridge(command, *flags, environment={"WSBRIDGE_PUBLIC": "/nosuch"})
+    assert by_variable.exit_code() == UNREADABLE
+    assert by_variable.err.text == "wsbridge: WSBRIDGE_PUBLIC: there is no page: /nosuch does not exist\n"
+    code, _, err = run("connections: { a: { url: ws://h } }\nhttp: { publicDirectory: nosuch }", command)
+    assert code == UNREADABLE
+    assert err.startswith("wsbridge.yaml:2: http.publicDirectory: there is no page: nosuch does not exist")
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_files_of_tls_that_can_never_be_of_use_are_told(
+    run, command: str, authority: Authority, tmp_path: Path
+) -> None:
+    certificate, key = authority.issue("DNS:client")
+    _, other = authority.issue("DNS:other")
+    (tmp_path / "wrong.pem").write_text("not pem\n")
+    code, _, err = run(
+        f"""\
+connections:
+  right: {{ url: wss://h, tls: {{ ca: {authority.certificate}, certificate: {certificate}, key: {key} }} }}
+  ca: {{ url: wss://h, tls: {{ ca: wrong.pem, certificate: wrong.pem }} }}
+  nokey: {{ url: wss://h, tls: {{ certificate: {certificate} }} }}
+  key: {{ url: wss://h, tls: {{ certificate: {certificate}, key: wrong.pem }} }}
+  other: {{ url: wss://h, tls: {{ certificate: {certificate}, key: {other} }} }}
+""",
+        command,
+    )
+    assert code == CONFIGURATION
+    lines = err.replace(f"{authority.certificate.parent}/", "").splitlines()
+    assert len(lines) == 5, err
+    assert lines[0].startswith(
+        "wsbridge.yaml:3: connections.ca.tls.ca: no authorities can be read from wrong.pem: "
+    )
+    assert lines[1].startswith(
+        "wsbridge.yaml:3: connections.ca.tls.certificate: no certificate can be read from "
+    )
+    assert lines[2].startswith("wsbridge.yaml:4: connections.nokey.tls.certificate: no key can be read from ")
+    assert lines[3].startswith("wsbridge.yaml:5: connections.key.tls.key: no key for ")
+    assert lines[4].endswith(": key values mismatch")
 
 
 def test_a_file_that_cannot_be_read_is_named(run_bridge, run, tmp_path: Path) -> None:

@@ -160,13 +160,37 @@ def test_both_length_and_transfer_encoding_are_refused_and_the_connection_is_clo
     assert peer.received(1) == ["next"]
 
 
-@pytest.mark.parametrize("length", ["abc", "-1", "1.5", "0x10", "99999999999999999999999999", ""])
-def test_a_length_that_is_no_number_is_refused(bridge: Bridge, length: str) -> None:
+@pytest.mark.parametrize(
+    "length", ["abc", "-1", "+5", "5, 5", "5;", "1.5", "0x10", "99999999999999999999999999", ""]
+)
+@pytest.mark.parametrize("is_split", [False, True], ids=["at once", "in parts"])
+def test_a_length_that_is_no_number_is_refused_once(bridge: Bridge, length: str, is_split: bool) -> None:
+    request = f"POST /messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\nhello".encode()
     with bridge.client() as client:
-        client.send_head("POST", "/messages", {"Content-Length": length})
-        client.wire.half_close()
-        assert client.response("POST").status in (400, 413)
+        for piece in (request[:40], request[40:-12], request[-12:]) if is_split else (request,):
+            client.wire.send(piece)
+        response = client.response("POST")
+        assert_problem(response, 400, "invalid-framing")
+        assert response.header("Connection") == "close"
+        assert client.rest() == b""
     assert_alive(bridge)
+
+
+def test_a_length_that_is_no_number_spares_others(bridge: Bridge) -> None:
+    with bridge.client() as other, bridge.client() as wrong, bridge.client() as client:
+        other.wire.send(b"GET /status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n")
+        wrong.wire.send(b"POST /messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n")
+        assert wrong.response().status == 400
+        other.wire.send(b"\r\n")
+        assert other.response().status == 200
+        assert client.request("GET", "/status").status == 200
+        # What was answered before on the same connection was answered.
+        client.wire.send(
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n"
+        )
+        assert [client.response().status for _ in range(2)] == [200, 400]
+        assert client.rest() == b""
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,11 @@ def test_some_settings_wait_for_a_restart(start_upstream, run_bridge, serve: Ser
             "http: { listn: 1 }\nconnections: { a: { url: 7 } }\n",
             [":1: http.listn: ", ":2: connections.a.url: "],
         ),
+        ("connections: { a: { url: wss://h, tls: { ca: wsbridge.yaml } } }", [":1: connections.a.tls.ca: "]),
+        (
+            "connections: { a: { url: ws://h } }\nhttp: { publicDirectory: nosuch }",
+            [":2: http.publicDirectory: "],
+        ),
         ("{", [":"]),
         ("", ["no upstream"]),
     ],

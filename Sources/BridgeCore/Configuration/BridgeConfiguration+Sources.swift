@@ -48,7 +48,8 @@ extension BridgeConfiguration {
         if reader.isGiven(.token), http.tokens.contains(where: { $0.name == name }),
             var complaint = file?.place(of: "http.tokens")
         {
-            complaint.text += "the token of \(Setting.token.variable) is called `\(name)`; choose another name"
+            complaint.text +=
+                "the token of \(Setting.token.variable) is called `\(name)`; choose another name"
             reader.complain([complaint])
         }
         reader.read(.token, Secret.init(bearerToken:)) {

@@ -63,6 +63,15 @@ extension Problem {
         )
     }
 
+    /// There is no room for the client; its connection is closed.
+    package static func tooManyConnections(limit: Int) -> Problem {
+        Problem(
+            .tooManyConnections,
+            "at most \(limit) connections may be open at a time",
+            fields: [Problem.retryAfter(.seconds(5))]
+        ).closingConnection()
+    }
+
     package static func tooManyFilters(limit: Int, retryAfter: Duration) -> Problem {
         Problem(
             .tooManySubscribers,

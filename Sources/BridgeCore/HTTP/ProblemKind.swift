@@ -24,6 +24,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case upstreamUnavailable = "upstream-unavailable"
     case outboxFull = "outbox-full"
     case tooManySubscribers = "too-many-subscribers"
+    case tooManyConnections = "too-many-connections"
 
     /// The HTTP status of the answer.
     package var status: Int { row.status }
@@ -57,6 +58,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .upstreamUnavailable: (503, "Upstream unavailable")
         case .outboxFull: (503, "Outbox full")
         case .tooManySubscribers: (503, "Too many subscribers")
+        case .tooManyConnections: (503, "Too many connections")
         }
     }
 }

@@ -12,8 +12,14 @@ package enum RequestFraming: Equatable, Sendable {
     /// boundary of the request differently: both fields, repeated or malformed ones, other codings.
     package init(of head: RequestHead) throws(Problem) {
         // A name with a space before its colon is another field to us than to whoever forwarded it (RFC 9112 §5.1).
-        for field in head.fields where !RequestFraming.isToken(field.name) {
-            throw RequestFraming.refusal("a field name has a character that none may have")
+        for field in head.fields {
+            guard RequestFraming.isToken(field.name) else {
+                throw RequestFraming.refusal("a field name has a character that none may have")
+            }
+            // Whoever forwarded it may have gone by all of the value (RFC 9110 §5.5), or of its lines (§5.2).
+            guard !field.value.utf8.contains(0) else {
+                throw RequestFraming.refusal("a field value has a NUL, or goes on in a second line")
+            }
         }
         let lengths = head.values(of: "content-length")
         let codings = head.values(of: "transfer-encoding")

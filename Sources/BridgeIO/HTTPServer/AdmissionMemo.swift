@@ -47,6 +47,7 @@ extension HTTPServer {
         if let selfCheck, selfCheck.target == exchange.target {
             return .answer(selfCheck.answer, received.head)
         }
+        if exchange.client.isCrowded { return refuseCrowded(received.head, for: exchange) }
         received.draw(&headImage)
         if let admitted = admissions.find(headImage, under: handler.rules) { return exchange.admit(admitted) }
         let head = received.head

@@ -9,6 +9,8 @@ final class ClientConnection {
     var due: Instant?
     /// Its place in the list of `RequestDeadlines`.
     var place = 0
+    /// It came when there was no room.
+    var isCrowded = false
 
     init(_ connection: OpaquePointer) {
         descriptor = unsafe wsbridge_connection_descriptor(connection)

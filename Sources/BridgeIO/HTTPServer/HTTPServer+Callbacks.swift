@@ -17,7 +17,10 @@ nonisolated func targetRead(
     else { return nil }
     // As it came: what is not UTF-8 is to be refused, not mended.
     let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: target, count: strlen(target)))
-    MainActor.assumeIsolated { server.deadlines.start(.request, of: client) }
+    unsafe onLoop(with: (client, connection)) { client, connection in
+        server.deadlines.start(.request, of: client)
+        unsafe server.newestConnection = connection
+    }
     return unsafe Unmanaged.passRetained(Exchange(target: bytes, client: client)).toOpaque()
 }
 
@@ -98,14 +101,29 @@ nonisolated func connectionChanged(
         let retained = unsafe onLoop(with: connection) { connection in
             let client = unsafe ClientConnection(connection)
             server.deadlines.add(client)
+            server.room.opened(client)
             return unsafe Int(bitPattern: Unmanaged.passRetained(client).toOpaque())
         }
         unsafe slot.pointee = UnsafeMutableRawPointer(bitPattern: retained)
     } else if let retained = unsafe slot.pointee {
         let client = unsafe Unmanaged<ClientConnection>.fromOpaque(retained).takeRetainedValue()
         unsafe slot.pointee = nil
-        MainActor.assumeIsolated { server.deadlines.remove(client) }
+        unsafe onLoop(with: (client, connection)) { client, connection in
+            server.deadlines.remove(client)
+            server.room.closed()
+            if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
+        }
     }
+}
+
+/// A client connects.
+nonisolated func mayAccept(
+    _ context: UnsafeMutableRawPointer?,
+    _ address: UnsafePointer<sockaddr>?,
+    _ length: socklen_t
+) -> MHD_Result {
+    guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return .NO }
+    return MainActor.assumeIsolated { server.room.admitsAnother() } ? .YES : .NO
 }
 
 /// A stream's client can take bytes.

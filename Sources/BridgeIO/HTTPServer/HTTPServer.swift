@@ -28,11 +28,6 @@ internal import Glibc
 
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024
-    /// Connections beside those of subscribers.
-    private static let spareConnections = 1000
-    /// Descriptors that clients cannot take: upstreams must be dialled whatever clients do.
-    private static let reservedDescriptors = 64
-
     let loop: Loop
     private let socket: ListenSocket
     private var daemon: OpaquePointer?
@@ -41,32 +36,29 @@ internal import Glibc
     private var needsRun = false
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
-    /// Clients at a time; further ones are not accepted.
-    ///
-    /// Lower than what the settings ask for where the system lets the process have fewer descriptors.
-    package let connectionLimit: Int
-    /// What the settings ask for.
-    package let wantedConnections: Int
+    let room: ConnectionRoom
+    /// On which a request began last.
+    var newestConnection: OpaquePointer?
 
     /// How many subscribers there is room for: as many as there could be at the start, or more where others do
     /// with fewer connections.
     package let subscriberRoom: Int
 
-    /// Starts to answer on `socket`.
+    /// Starts to answer on `socket`; so many `upstreams` need descriptors as well.
     ///
     /// - Throws: `ListenFailure` if the daemon cannot be started.
     package init(
         loop: Loop,
         socket: ListenSocket,
         settings: HTTPSettings,
-        handler: any HTTPHandler
+        handler: any HTTPHandler,
+        upstreams: Int = 0
     ) throws(ListenFailure) {
         self.loop = loop
         self.socket = socket
         self.handler = handler
-        wantedConnections = settings.maxSubscribers + HTTPServer.spareConnections
-        connectionLimit = min(wantedConnections, HTTPServer.descriptorsForClients)
-        subscriberRoom = max(settings.maxSubscribers, connectionLimit - HTTPServer.spareConnections / 2)
+        room = ConnectionRoom(loop: loop, subscribers: settings.maxSubscribers, upstreams: upstreams)
+        subscriberRoom = max(settings.maxSubscribers, room.limit - ConnectionRoom.spareConnections / 2)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -75,13 +67,15 @@ internal import Glibc
             target_read: targetRead,
             completed: requestCompleted,
             connection_changed: connectionChanged,
+            may_accept: mayAccept,
+            log: daemonLogged,
             context: context
         )
         unsafe daemon = wsbridge_start_daemon(
             socket.descriptor,
             callbacks,
             HTTPServer.connectionMemoryBytes,
-            CUnsignedInt(clamping: connectionLimit),
+            CUnsignedInt(clamping: room.daemonLimit),
             CUnsignedInt(clamping: settings.maxConnectionsPerClient)
         )
         guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
@@ -168,12 +162,5 @@ internal import Glibc
         timeout = nil
         unsafe self.daemon = nil
         unsafe MHD_stop_daemon(daemon)
-    }
-
-    private static var descriptorsForClients: Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-        let descriptors = Int(clamping: limit.rlim_cur)
-        return max(descriptors - reservedDescriptors, descriptors / 2)
     }
 }

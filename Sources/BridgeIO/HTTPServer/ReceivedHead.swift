@@ -38,17 +38,25 @@ internal import WebSocketProtocol
         unsafe target.withUnsafeBytes { unsafe image.append($0) }
         var client = client.text
         client.withUTF8 { unsafe image.append(UnsafeRawBufferPointer($0)) }
-        unsafe withUnsafeMutablePointer(to: &image) { image in
-            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, drawField, image)
+        var drawing = FieldDrawing()
+        swap(&drawing.image, &image)
+        unsafe withUnsafeMutablePointer(to: &drawing) { drawing in
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, drawField, drawing)
         }
+        swap(&drawing.image, &image)
+        // Something more than the name and the value of each: no head that is whole looks like that.
+        if !isWhole(drawing.spacing) { unsafe image.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 
     /// The head, read.
     var head: RequestHead {
-        var fields: [HTTPField] = []
-        unsafe withUnsafeMutablePointer(to: &fields) { fields in
-            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, collectField, fields)
+        var collection = FieldCollection()
+        unsafe withUnsafeMutablePointer(to: &collection) { collection in
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, collectField, collection)
         }
+        var fields = collection.fields
+        // What is missing is put back as a NUL, to be refused.
+        if !isWhole(collection.spacing), let last = fields.indices.last { fields[last].value += "\0" }
         return unsafe RequestHead(
             method: text(bytes(of: method)),
             target: target,
@@ -57,6 +65,26 @@ internal import WebSocketProtocol
             client: client
         )
     }
+}
+
+extension ReceivedHead {
+    /// Whether nothing is missing between these fields, nor behind them.
+    private func isWhole(_ spacing: HeadSpacing) -> Bool {
+        var spacing = spacing
+        let length = unsafe wsbridge_head_bytes(connection)
+        if length > 0 { spacing.end(at: Int(bitPattern: method) + length) }
+        return spacing.isWhole
+    }
+}
+
+private nonisolated struct FieldDrawing {
+    var image = HeadImage()
+    var spacing = HeadSpacing()
+}
+
+private nonisolated struct FieldCollection {
+    var fields: [HTTPField] = []
+    var spacing = HeadSpacing()
 }
 
 /// Adds one field to the image that `context` points to for the duration of the call.
@@ -68,13 +96,16 @@ private nonisolated func drawField(
     _ value: UnsafePointer<CChar>?,
     _ valueLength: Int
 ) -> MHD_Result {
-    guard let image = unsafe context?.assumingMemoryBound(to: HeadImage.self) else { return .NO }
-    unsafe image.pointee.append(UnsafeRawBufferPointer(start: name, count: nameLength))
-    unsafe image.pointee.append(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
+    guard let drawing = unsafe context?.assumingMemoryBound(to: FieldDrawing.self) else { return .NO }
+    unsafe drawing.pointee.image.append(UnsafeRawBufferPointer(start: name, count: nameLength))
+    unsafe drawing.pointee.image.append(
+        UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength)
+    )
+    unsafe drawing.pointee.spacing.pass(from: Int(bitPattern: name), to: Int(bitPattern: value) + valueLength)
     return .YES
 }
 
-/// Appends one field to the array that `context` points to for the duration of the call.
+/// Appends one field to the collection that `context` points to for the duration of the call.
 private nonisolated func collectField(
     _ context: UnsafeMutableRawPointer?,
     _ kind: MHD_ValueKind,
@@ -83,6 +114,7 @@ private nonisolated func collectField(
     _ value: UnsafePointer<CChar>?,
     _ valueLength: Int
 ) -> MHD_Result {
+    let (start, end) = (Int(bitPattern: name), Int(bitPattern: value) + valueLength)
     let name = unsafe text(UnsafeRawBufferPointer(start: name, count: nameLength))
     // The blanks in front are passed over by libmicrohttpd, those behind are not (RFC 9110 §5.5).
     var length = unsafe value == nil ? 0 : valueLength
@@ -90,8 +122,10 @@ private nonisolated func collectField(
     {
         length -= 1
     }
-    let value = unsafe text(UnsafeRawBufferPointer(start: value, count: length))
-    unsafe context?.assumingMemoryBound(to: [HTTPField].self).pointee.append(HTTPField(name, value))
+    let text = unsafe text(UnsafeRawBufferPointer(start: value, count: length))
+    guard let collection = unsafe context?.assumingMemoryBound(to: FieldCollection.self) else { return .NO }
+    unsafe collection.pointee.fields.append(HTTPField(name, text))
+    unsafe collection.pointee.spacing.pass(from: start, to: end)
     return .YES
 }
 

@@ -27,7 +27,9 @@ package nonisolated enum YAMLReader {
                 var position = finding.position
                 // What is empty at the end stands, for libyaml, on a line after the last one.
                 position.line = min(position.line, lastLine)
-                if finding.isTagged { builder.complain("tags such as !name have no meaning here", at: position) }
+                if finding.isTagged {
+                    builder.complain("tags such as !name have no meaning here", at: position)
+                }
                 try builder.handle(finding.event, at: position)
             }
         } catch {
@@ -69,7 +71,8 @@ package nonisolated enum YAMLReader {
         case 0x0A: 1
         case 0x0D: bytes.dropFirst().first == 0x0A ? 2 : 1
         case 0xC2: bytes.dropFirst().first == 0x85 ? 2 : nil
-        case 0xE2: bytes.starts(with: [0xE2, 0x80, 0xA8]) || bytes.starts(with: [0xE2, 0x80, 0xA9]) ? 3 : nil
+        case 0xE2:
+            bytes.starts(with: [0xE2, 0x80, 0xA8]) || bytes.starts(with: [0xE2, 0x80, 0xA9]) ? 3 : nil
         default: nil
         }
     }

@@ -34,7 +34,10 @@ import WebSocketProtocol
         ("send", ["WSBRIDGE_TOKEN": "a b"], .configuration, "WSBRIDGE_TOKEN: expected a token"),
         ("send --since start", [:], .usage, "--since: `wsbridge send` does not take this flag"),
         ("send a b", [:], .usage, "put quotes around it"),
-        ("send --wait 6m x", [:], .usage, "--wait: expected a duration such as 5s or 1m, of at most 5m, not `6m`"),
+        (
+            "send --wait 6m x", [:], .usage,
+            "--wait: expected a duration such as 5s or 1m, of at most 5m, not `6m`"
+        ),
         ("send --wait soon x", [:], .usage, "--wait: expected a duration"),
         ("tail --wait 1s", [:], .usage, "--wait: `wsbridge tail` does not take this flag"),
         ("tail --types status --format raw", [:], .usage, "raw shows no status"),

@@ -5,7 +5,11 @@ import Testing
 
 /// Settings of TLS are tried before anything is dialled with them.
 @Suite struct `Files of TLS` {
-    private let certificates = try! TestCertificates.shared.get()  // Made or reported by the tests of TLS.
+    private let certificates: TestCertificates
+
+    init() throws {
+        certificates = try TestCertificates.shared.get()
+    }
 
     private func faults(_ change: (inout TLSSettings) -> Void) -> [String] {
         var settings = TLSSettings()

@@ -151,12 +151,21 @@ extension ConfigurationNode {
         ("a: !secret x", ["1: a: tags such as !name have no meaning here"]),
         ("a: !!int 5", ["1: a: tags such as !name have no meaning here"]),
         ("a: !x []", ["1: a: tags such as !name have no meaning here"]),
-        ("a: !x {}\n!y b: 1", ["1: a: tags such as !name have no meaning here"]
-            + ["2: tags such as !name have no meaning here"]),
-        ("? {a: *x}\n: *y", ["1: a key must be a simple text", "1: a: there is no anchor &x before this alias"]
-            + ["2: ?: there is no anchor &y before this alias"]),
-        ("a: {<<: *x, b: 1, b: 2}", ["1: a: there is no anchor &x before this alias"]
-            + ["1: a.b: stands twice; the first is on line 1"]),
+        (
+            "a: !x {}\n!y b: 1",
+            ["1: a: tags such as !name have no meaning here"]
+                + ["2: tags such as !name have no meaning here"]
+        ),
+        (
+            "? {a: *x}\n: *y",
+            ["1: a key must be a simple text", "1: a: there is no anchor &x before this alias"]
+                + ["2: ?: there is no anchor &y before this alias"]
+        ),
+        (
+            "a: {<<: *x, b: 1, b: 2}",
+            ["1: a: there is no anchor &x before this alias"]
+                + ["1: a.b: stands twice; the first is on line 1"]
+        ),
         ("a: {<<: 1}", ["1: a: << takes a mapping or a list of mappings"]),
         ("a: {<<: [{}, 1]}", ["1: a: << takes a mapping or a list of mappings"]),
     ])
@@ -168,7 +177,9 @@ extension ConfigurationNode {
     @Test(arguments: ["\r", "\n", "\r\n", "\u{85}", "\u{2028}", "\u{2029}"])
     func `counts its lines by every line break`(end: String) {
         let lines = ["# one", "a: 1", "b: [", "  2, ]", "a: 2", "c: *x", "d:"]
-        let wrong = ["5: a: stands twice; the first is on line 2", "6: c: there is no anchor &x before this alias"]
+        let wrong = [
+            "5: a: stands twice; the first is on line 2", "6: c: there is no anchor &x before this alias",
+        ]
         #expect(faults(lines.joined(separator: end)) == wrong)
         #expect(faults((lines + [""]).joined(separator: end)) == wrong)
         let syntax = "7: not valid YAML: did not find expected node content while parsing a flow node"

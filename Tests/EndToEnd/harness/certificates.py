@@ -22,12 +22,13 @@ class Authority:
 
     def server_context(self, *names: str, expired: bool = False) -> ssl.SSLContext:
         """Return a server's TLS settings with a certificate for these names, such as `DNS:localhost`."""
-        certificate, key = self._issue(names, expired)
+        certificate, key = self.issue(*names, expired=expired)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         return context
 
-    def _issue(self, names: tuple[str, ...], expired: bool) -> tuple[Path, Path]:
+    def issue(self, *names: str, expired: bool = False) -> tuple[Path, Path]:
+        """Return the paths of a certificate for these names, and of its key."""
         self._count += 1
         stem = self._folder / f"server{self._count}"
         key, request, certificate = (stem.with_suffix(suffix) for suffix in (".key", ".csr", ".pem"))

@@ -13,8 +13,8 @@ struct ConfigurationReader {
 
     /// As the user named it.
     let file: String
-    private let environment: [String: String]
-    private let files: ConfigurationFiles
+    let environment: [String: String]
+    let files: ConfigurationFiles
     private var path = ConfigurationPath()
     /// Bytes that references stood for.
     private var replaced = 0
@@ -24,7 +24,7 @@ struct ConfigurationReader {
     /// What was complained about itself.
     private var named: Set<String> = []
     /// What was tried of TLS, as many connections may name the same files.
-    private var triedTLS: [TLSSettings: [TLSFileFault]] = [:]
+    var triedTLS: [TLSSettings: [TLSFileFault]] = [:]
     /// The line of each value that was come across.
     private(set) var lines: [String: Int] = [:]
     /// Settings that were left at a default that this version does not have, in the order of the schema.
@@ -168,76 +168,6 @@ struct ConfigurationReader {
 
     private static func isNull(_ text: String) -> Bool {
         ["", "~", "null", "Null", "NULL"].contains(text)
-    }
-
-    // MARK: Files
-
-    /// A path as a whole, but plain enough to be shown.
-    private static func shown(_ path: String) -> String {
-        Problem.quotable(path, limit: 4096)
-    }
-
-    /// The configuration file's folder, without a slash at its end; nil: the working directory.
-    var folder: String? {
-        file.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(file[..<$0]) }
-    }
-
-    /// The path as seen from the configuration file's folder.
-    func resolved(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder else { return path }
-        return "\(folder)/\(path)"
-    }
-
-    /// Complains unless the file can be read.
-    mutating func requireReadable(_ path: String, at node: ConfigurationNode) {
-        do throws(ConfigurationFiles.Unreadable) {
-            _ = try files.read(path, ConfigurationFiles.longestValue)
-        } catch {
-            complain(
-                node.position.line,
-                "\(Self.shown(path)) cannot be read: \(error.reason)",
-                .unreadableFile
-            )
-        }
-    }
-
-    /// What is wrong with the files that TLS settings name.
-    mutating func faults(of settings: TLSSettings) -> [TLSFileFault] {
-        if let known = triedTLS[settings] { return known }
-        let faults = files.tryTLS(settings)
-        triedTLS[settings] = faults
-        return faults
-    }
-
-    private func lookUp(_ reference: Interpolation.Reference) throws(Interpolation.Failure) -> String {
-        switch reference {
-        case .variable(let name, let standIn):
-            if let value = environment[name], !value.isEmpty || standIn == nil { return value }
-            guard let standIn else {
-                throw .init(text: "the environment variable \(Problem.quotable(name)) is not set")
-            }
-            return standIn
-        case .file(let path):
-            return try content(of: resolved(path))
-        }
-    }
-
-    private func content(of path: String) throws(Interpolation.Failure) -> String {
-        let bytes: [UInt8]
-        do throws(ConfigurationFiles.Unreadable) {
-            bytes = try files.read(path, ConfigurationFiles.longestValue)
-        } catch {
-            throw .init(
-                text: "\(Self.shown(path)) cannot be read: \(error.reason)",
-                exitCode: .unreadableFile
-            )
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .init(text: "\(Self.shown(path)) is not UTF-8")
-        }
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
-        let trimmed = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        return String(decoding: Array(trimmed), as: UTF8.self)
     }
 }
 

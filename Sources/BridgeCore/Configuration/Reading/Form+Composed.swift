@@ -36,7 +36,10 @@ extension Form {
                         guard let element = form.read(node, &reader) else { return Element?.none }
                         for identity in identities(element) {
                             if let line = lines[identity.key] {
-                                reader.complain(node, identity.name + "stands twice; the first is on line \(line)")
+                                reader.complain(
+                                    node,
+                                    identity.name + "stands twice; the first is on line \(line)"
+                                )
                             } else {
                                 lines[identity.key] = node.position.line
                             }
@@ -68,7 +71,10 @@ extension Form {
                         if let complaint = check(member.key) {
                             reader.complain(member.keyPosition.line, complaint)
                         }
-                        let known = first.updateValue(first[fold(member.key)] ?? member, forKey: fold(member.key))
+                        let known = first.updateValue(
+                            first[fold(member.key)] ?? member,
+                            forKey: fold(member.key)
+                        )
                         // The very same key was told when the file was taken apart.
                         if let known, known.key != member.key {
                             reader.complain(
@@ -96,6 +102,14 @@ extension Form {
             },
             write: write
         )
+    }
+
+    /// What the other form reads as far as it is right, as a value once all of it is.
+    func finished<Other>(
+        _ to: @escaping @Sendable (Value) -> Other?,
+        back: @escaping @Sendable (Other) -> Value
+    ) -> Form<Other> {
+        Form<Other>(read: { node, reader in read(node, &reader).flatMap(to) }, write: { write(back($0)) })
     }
 
     /// The same form of another type.

@@ -106,7 +106,9 @@ extension ConnectionDraft {
     /// Complains about certificates and keys with which no attempt could succeed.
     private func checkTLSFiles(_ reader: inout ConfigurationReader) {
         let tls = upstream.tls
-        guard [tls.authorityFile, tls.certificateFile, tls.keyFile].contains(where: { $0 != nil }) else { return }
+        guard [tls.authorityFile, tls.certificateFile, tls.keyFile].contains(where: { $0 != nil }) else {
+            return
+        }
         reader.inside("tls") { reader in
             for fault in reader.faults(of: tls) where !reader.isBroken(fault.setting.rawValue) {
                 reader.inside(fault.setting.rawValue) { $0.complain($0.line ?? line, fault.text) }

@@ -71,15 +71,12 @@ extension RateSettings {
         Field("per", \.per, .required(.duration(.milliseconds(1) ... .seconds(86_400)))),
     ]
 
-    static let form: Form<RateSettings> = fields.form(
-        startingFrom: Draft(),
-        finish: { draft, node, reader in
-            guard let messages = draft.messages, let per = draft.per else {
-                reader.complain(node, "needs \(draft.messages == nil ? "messages" : "per")")
-                return nil
-            }
-            return RateSettings(messages: messages, per: per)
-        },
-        back: { Draft(messages: $0.messages, per: $0.per) }
-    )
+    static let form: Form<RateSettings> = fields.form(startingFrom: Draft(), needed: ["messages", "per"])
+        .finished(
+            { draft in
+                guard let messages = draft.messages, let per = draft.per else { return nil }
+                return RateSettings(messages: messages, per: per)
+            },
+            back: { Draft(messages: $0.messages, per: $0.per) }
+        )
 }

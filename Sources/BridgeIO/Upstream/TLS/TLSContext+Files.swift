@@ -41,7 +41,10 @@ nonisolated extension TLSContext {
         }
         let reason = OpenSSLError.takeReason()
         guard let keyFile else {
-            return .init(.certificate, "no key can be read from \(file), and `key` names no other file: \(reason)")
+            return .init(
+                .certificate,
+                "no key can be read from \(file), and `key` names no other file: \(reason)"
+            )
         }
         return .init(.key, "no key for \(file) can be read from \(keyFile): \(reason)")
     }

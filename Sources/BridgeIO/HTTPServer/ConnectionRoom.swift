@@ -1,0 +1,114 @@
+internal import BridgeCore
+internal import Glibc
+
+/// How many clients' connections there may be, and what becomes of those beyond.
+///
+/// At its own limit libmicrohttpd stops accepting, and whoever comes then waits for nothing. So it never gets there:
+/// up to `crowd` connections beyond `limit` are accepted to be told why they are refused, and further ones are
+/// closed at once.
+final class ConnectionRoom {
+    /// Connections that are served.
+    let limit: Int
+    /// What the settings ask for.
+    let wanted: Int
+    /// More than there ever are.
+    var daemonLimit: Int { limit + crowd + 1 }
+
+    /// Gets how many were refused since it was last called: at the first one, then every ten seconds at most.
+    var onRefusals: (Int) -> Void = { _ in }
+
+    /// Connections beside those of subscribers.
+    static let spareConnections = 1000
+    private static let largestCrowd = 32
+    private static let reportInterval = Duration.seconds(10)
+
+    private let loop: Loop
+    private let crowd: Int
+    private var count = 0
+    private var refusals = 0
+    private var pause: LoopTimer?
+
+    /// Makes room for `subscribers`, as far as the system lets the process have descriptors; `upstreams` need some.
+    init(loop: Loop, subscribers: Int, upstreams: Int) {
+        self.loop = loop
+        wanted = subscribers + ConnectionRoom.spareConnections
+        let clients = max(2, ConnectionRoom.freeDescriptors - ConnectionRoom.reserve(for: upstreams))
+        crowd = min(ConnectionRoom.largestCrowd, max(1, clients / 8))
+        limit = min(wanted, clients - crowd)
+    }
+
+    /// Whether one more may come; counts it as refused if not.
+    func admitsAnother() -> Bool {
+        guard count >= limit + crowd else { return true }
+        refuse()
+        return false
+    }
+
+    func opened(_ client: ClientConnection) {
+        count += 1
+        client.isCrowded = count > limit
+    }
+
+    func closed() { count -= 1 }
+
+    /// A client was told that there is no room.
+    func refuse() {
+        refusals += 1
+        if pause == nil { report() }
+    }
+
+    private func report() {
+        onRefusals(refusals)
+        refusals = 0
+        pause = loop.startTimer(after: ConnectionRoom.reportInterval) { [unowned self] in
+            pause = nil
+            if refusals > 0 { report() }
+        }
+    }
+
+    // MARK: Descriptors
+
+    /// For what is opened now and then, so that accepting never fails for want of one; a dial may take two.
+    private static func reserve(for upstreams: Int) -> Int {
+        2 * upstreams + min(64, max(16, freeDescriptors / 8))
+    }
+
+    /// What the process may still open.
+    private static var freeDescriptors: Int {
+        var bounds = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &bounds) == 0 else { return 1024 }
+        // The lowest number that is free tells how many are used.
+        let next = dup(STDERR_FILENO)
+        guard next >= 0 else { return 0 }
+        close(next)
+        return max(0, Int(clamping: bounds.rlim_cur) - Int(next))
+    }
+}
+
+extension HTTPServer {
+    /// Answers a client that came when there was no room: whether the bridge lives, and else that it shall come back.
+    func refuseCrowded(_ head: RequestHead, for exchange: Exchange) -> Exchange.Step {
+        if case .serve(let request) = handler.admit(head), request.route == .health,
+            case .response(var response) = handler.serve(request, body: [], from: head)
+        {
+            response.closesConnection = true
+            return exchange.refuse(head, response)
+        }
+        room.refuse()
+        return exchange.refuse(head, HTTPResponse(.tooManyConnections(limit: room.limit)))
+    }
+
+    /// Clients at a time; further ones are refused.
+    ///
+    /// Lower than what the settings ask for where the system lets the process have fewer descriptors.
+    package var connectionLimit: Int { room.limit }
+
+    /// What the settings ask for.
+    package var wantedConnections: Int { room.wanted }
+
+    /// Gets how many clients were refused since it was last called, every ten seconds at most.
+    package var onRefusals: (Int) -> Void {
+        get { room.onRefusals }
+        set { room.onRefusals = newValue }
+    }
+}
