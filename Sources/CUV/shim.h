@@ -1,2 +1,10 @@
 #pragma once
 #include <uv.h>
+
+/* What glibc declares for sockets as enumerations, Swift finds only in the C module that it happened to read first.
+   These are always here. */
+static const int WSB_SOCK_STREAM = SOCK_STREAM;
+static const int WSB_SOCK_CLOEXEC = SOCK_CLOEXEC;
+static const int WSB_SOCK_NONBLOCK = SOCK_NONBLOCK;
+static const int WSB_MSG_DONTWAIT = MSG_DONTWAIT;
+static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;

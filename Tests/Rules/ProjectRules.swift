@@ -11,9 +11,8 @@ enum ProjectRules {
 
     /// Each C library has one folder that wraps it; `wsbridge` wires and touches none.
     ///
-    /// What glibc declares for sockets (`SOCK_STREAM`, `MSG_NOSIGNAL`) belongs, for the compiler, to the first C
-    /// module that includes it, which is CUV: who needs that imports CUV as well, and `libuvCalls` sees that it stays
-    /// at that.
+    /// CUV also has the constants of sockets, which glibc's module shows or not, as it happens; `libuvCalls` sees
+    /// that it stays at that.
     static let doerImports =
         [
             "Loop": ["CUV"],

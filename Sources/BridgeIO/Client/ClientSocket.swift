@@ -99,7 +99,7 @@ internal import Glibc
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, WSB_MSG_NOSIGNAL)
             }
             if count >= 0 {
                 rest = rest.dropFirst(count)

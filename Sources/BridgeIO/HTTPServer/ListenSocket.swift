@@ -71,7 +71,7 @@ internal import Glibc
         }
         if let literal = SocketAddress(literal: host, port: port) { return [literal] }
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_socktype = WSB_SOCK_STREAM
         unsafe hints.ai_flags = AI_PASSIVE
         var list: UnsafeMutablePointer<addrinfo>?
         let status = unsafe getaddrinfo(host, String(port), &hints, &list)
@@ -144,7 +144,7 @@ internal import Glibc
     // MARK: System calls
 
     static func open(_ family: Int32) throws(ListenFailure) -> Int32 {
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let kind = WSB_SOCK_STREAM | WSB_SOCK_NONBLOCK | WSB_SOCK_CLOEXEC
         let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { throw systemFailure() }
         return descriptor

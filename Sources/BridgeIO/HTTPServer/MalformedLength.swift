@@ -27,7 +27,7 @@ extension HTTPServer {
         let problem = Problem(.invalidFraming, "Content-Length is not a number").closingConnection()
         let answer = HTTPResponse(problem).closingBytes
         let descriptor = unsafe wsbridge_connection_descriptor(connection)
-        _ = unsafe send(descriptor, answer, answer.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+        _ = unsafe send(descriptor, answer, answer.count, WSB_MSG_DONTWAIT | WSB_MSG_NOSIGNAL)
         // What the daemon sends now goes nowhere, and the daemon closes the connection.
         shutdown(descriptor, Int32(SHUT_WR))
     }

@@ -69,10 +69,10 @@ internal import WebSocketProtocol
 
 extension ReceivedHead {
     /// Whether nothing is missing between these fields, nor behind them.
-    private func isWhole(_ spacing: HeadSpacing) -> Bool {
+    private nonisolated func isWhole(_ spacing: HeadSpacing) -> Bool {
         var spacing = spacing
         let length = unsafe wsbridge_head_bytes(connection)
-        if length > 0 { spacing.end(at: Int(bitPattern: method) + length) }
+        if length > 0 { unsafe spacing.end(at: Int(bitPattern: method) + length) }
         return spacing.isWhole
     }
 }

@@ -80,7 +80,7 @@ final class StreamSelfCheck {
     private func receive() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = unsafe recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let count = unsafe recv(client, &buffer, buffer.count, WSB_MSG_DONTWAIT)
             guard count > 0 else {
                 isOver = isOver || count == 0
                 return
@@ -96,13 +96,13 @@ final class StreamSelfCheck {
     }
 
     private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+        unsafe send(descriptor, bytes, bytes.count, WSB_MSG_NOSIGNAL) == bytes.count
     }
 
     private static func connect(to address: ListenAddress) -> Int32? {
         switch address {
         case .unix(let path):
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = socket(AF_UNIX, WSB_SOCK_STREAM | WSB_SOCK_CLOEXEC, 0)
             return connected(
                 descriptor,
                 unsafe withUnixAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
@@ -110,7 +110,7 @@ final class StreamSelfCheck {
         case .tcp(let host, let port):
             guard let target = SocketAddress(literal: host ?? "127.0.0.1", port: port) else { return nil }
             let family = target.isIPv6 ? AF_INET6 : AF_INET
-            let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = socket(family, WSB_SOCK_STREAM | WSB_SOCK_CLOEXEC, 0)
             let status = unsafe target.withSocketAddress { unsafe Glibc.connect(descriptor, $0, $1) }
             return connected(descriptor, status)
         }

@@ -17,7 +17,7 @@ internal import Glibc
         self.completion = completion
         let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        unsafe hints.ai_socktype = WSB_SOCK_STREAM
         unsafe hints.ai_flags = AI_ADDRCONFIG
         // The box outlives the request: its retain is balanced in the callback, which libuv always calls.
         let box = WeakLookup(self)

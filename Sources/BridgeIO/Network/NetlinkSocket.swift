@@ -20,7 +20,7 @@ internal import Glibc
 
     /// Opens one that hears of changes of links, addresses, routes and rules, or of nothing but answers.
     init(hearsNews: Bool) throws(NetworkFailure) {
-        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let flags = WSB_SOCK_CLOEXEC | WSB_SOCK_NONBLOCK
         guard let socket = unsafe mnl_socket_open2(NETLINK_ROUTE, flags) else {
             throw NetworkFailure(errno: errno)
         }

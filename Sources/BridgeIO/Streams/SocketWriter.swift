@@ -31,7 +31,7 @@ enum SocketWriter {
     /// Offers `bytes` to the kernel in one system call.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
         while true {
-            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+            let flags = WSB_MSG_DONTWAIT | WSB_MSG_NOSIGNAL
             let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
             if count >= 0 { return .written(count) }
             switch errno {
@@ -47,7 +47,7 @@ enum SocketWriter {
     /// - Returns: false if it closed its side.
     static func discardInput(_ descriptor: Int32) -> Bool {
         unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { scrap in
-            let count = unsafe recv(descriptor, scrap.baseAddress, scrap.count, Int32(MSG_DONTWAIT))
+            let count = unsafe recv(descriptor, scrap.baseAddress, scrap.count, WSB_MSG_DONTWAIT)
             return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
         }
     }
