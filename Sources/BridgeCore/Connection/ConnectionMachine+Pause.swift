@@ -31,8 +31,9 @@ extension ConnectionMachine {
         case .paused(.idle):
             step.add(.record(.resumed))
             state = .idle
-            if followsDemand, isWanted { dial(&step) }
+            if followsDemand, isWanted { dialIfReachable(&step) }
         case .paused(.dial):
+            isAskedFor = true
             startOver()
             step.add(.record(.resumed))
             dialIfReachable(&step)

@@ -234,6 +234,50 @@ import WebSocketProtocol
         }
     }
 
+    // MARK: On demand
+
+    @Test(arguments: [ConnectionMachine.Event.demandChanged(isWanted: true), .messageOffered])
+    func `who needs a connection waits for the network with it`(event: ConnectionMachine.Event) throws {
+        var world = ConnectionWorld { $0.connect = .onDemand }
+        try world.tell(.started)
+        try world.tell(.networkLost)
+        #expect(try world.tell(event).isEmpty)
+        #expect(world.machine.standing == .offline)
+        #expect(try world.tell(.networkRestored).dials == 1)
+    }
+
+    @Test func `who needs a connection that was paused before waits for the network too`() throws {
+        var world = ConnectionWorld { $0.connect = .onDemand }
+        try world.tell(.pauseRequested)
+        try world.tell(.demandChanged(isWanted: true))
+        try world.tell(.networkLost)
+        #expect(try world.tell(.resumeRequested).records == [.resumed])
+        #expect(world.machine.standing == .offline)
+    }
+
+    @Test func `what nobody needs any more is not dialled when the network is back`() throws {
+        var world = ConnectionWorld { $0.connect = .onDemand }
+        try world.tell(.networkLost)
+        try world.tell(.demandChanged(isWanted: true))
+        try world.tell(.demandChanged(isWanted: false))
+        #expect(try world.tell(.networkRestored).dials == 0)
+        #expect(world.machine.standing == .idle)
+    }
+
+    @Test func `a message that wakes a connection waits for the network with it`() throws {
+        var world = ConnectionWorld {
+            $0.outbox.wakes = true
+            $0.reconnect.maxRetries = 0
+        }
+        try world.tell(.started)
+        try world.socket(.refused)
+        try world.tell(.networkLost)
+        #expect(world.machine.standing == .failed)
+        #expect(try world.tell(.messageOffered).isEmpty)
+        #expect(world.machine.standing == .offline)
+        #expect(try world.tell(.networkRestored).dials == 1)
+    }
+
     // MARK: What is known
 
     @Test func `news that is no news changes nothing`() throws {

@@ -105,9 +105,9 @@ import Testing
             ]
         ),
         (
-            ConfigurationScene.connection("network: auto"),
+            ConfigurationScene.connection("network: watch"),
             [
-                "1: connections.default.network: is not available in this version; it can only be ignore"
+                "1: connections.default.network: expected auto or ignore, not `watch`"
             ]
         ),
         (
