@@ -64,6 +64,7 @@ import Testing
                 "22: connections.x.url: anything but one URL is not available in this version",
                 "23: connections.x.connect: expected always, onDemand or manual, not `ondemand`",
                 "24: connections.x.rate.messages: expected a whole number from 1 to 100000, not `0`",
+                "24: connections.x.rate: needs per",
                 "25: connections.x.network: expected auto or ignore, not `on`",
                 "27: connections.x.subprotocols[1]: expected a subprotocol, without spaces and separators, not `a b`",
                 "28: connections.x.tls.ca: conf/nothere.pem cannot be read: no such file or directory",
