@@ -35,8 +35,12 @@ package struct ClientHandshake: Sendable {
     /// The request, to be sent as it is.
     package let request: [UInt8]
 
+    /// What the upstream says to a status other than 101, once that was thrown.
+    package private(set) var excerpt: AnswerExcerpt?
+
     private let terms: Terms
     private let accept: String
+    private let secrets: [String]
     private var head = ClientHandshake.reader(limit: ClientHandshake.maximumHeadBytes)
     private var headBytes = 0
 
@@ -52,6 +56,7 @@ package struct ClientHandshake: Sendable {
     ) throws(HandshakeRequestError) {
         self.terms = terms
         self.accept = accept
+        secrets = terms.secrets(authorization: authorization)
         request = try terms.request(key: key, authorization: authorization)
     }
 
@@ -77,9 +82,14 @@ package struct ClientHandshake: Sendable {
             }
             headBytes += offset - start
             guard let answer else { return nil }
-            guard try isInterim(answer) else { return try terms.agreement(of: answer, accept: accept) }
+            guard try isInterim(answer) else { return try agreement(of: answer) }
             head = ClientHandshake.reader(limit: ClientHandshake.maximumHeadBytes - headBytes)
         }
+    }
+
+    private mutating func agreement(of answer: HTTPHead) throws(HandshakeFailure) -> Agreement {
+        if answer.status != 101 { excerpt = AnswerExcerpt(of: answer, secrets: secrets) }
+        return try terms.agreement(of: answer, accept: accept)
     }
 
     private static func reader(limit: Int) -> HTTPHeadReader {
