@@ -101,6 +101,37 @@ import WebSocketProtocol
         #expect(actions.records == [.closed(code: 1006, reason: "", clean: false, by: .user)])
     }
 
+    @Test(arguments: [1000, 1012, 3000, 4999] as [UInt16])
+    func `closes that cross are clean, with the code of the peer and one close frame of ours`(
+        code: UInt16
+    ) throws {
+        var world = try ConnectionWorld.open()
+        let ours = try world.tell(.disconnectRequested(code: 1001, reason: "ours"))
+        let theirs = try world.socket(.closeFrame(code: code, reason: "theirs"))
+        let actions = try world.socket(.ended(error: nil))
+        #expect(ours.contains(.sendClose(code: 1001, reason: "ours")))
+        #expect(theirs.isEmpty)
+        #expect(actions.records == [.closed(code: code, reason: "theirs", clean: true, by: .user)])
+    }
+
+    /// As when TLS ends without close_notify, or the peer resets what it has no more use for.
+    @Test func `how the stream ends after the close frames is nothing to the record`() throws {
+        var world = try ConnectionWorld.open()
+        try world.socket(.closeFrame(code: 4001, reason: "bye"))
+        let actions = try world.socket(.ended(error: "cut off"))
+        #expect(actions.records.first == .closed(code: 4001, reason: "bye", clean: true, by: .server))
+    }
+
+    @Test func `a peer that talks on instead of closing gets no more time`() throws {
+        var world = try ConnectionWorld.open()
+        try world.tell(.disconnectRequested(code: 1000, reason: ""))
+        try world.advance(.milliseconds(4999))
+        try world.socket(.text("one more thing"))
+        let actions = try world.advance(.milliseconds(1))
+        #expect(actions.first == .drop(SocketID(1)))
+        #expect(actions.records == [.closed(code: 1006, reason: "", clean: false, by: .user)])
+    }
+
     @Test func `only the first close frame of a peer counts`() throws {
         var world = try ConnectionWorld.open()
         try world.socket(.closeFrame(code: 4001, reason: "first"))

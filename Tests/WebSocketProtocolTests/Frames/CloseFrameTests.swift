@@ -29,6 +29,33 @@ import WebSocketTestSupport
         #expect(!CloseCode.mayBeOnTheWire(code))
     }
 
+    /// RFC 6455 §7.4 and the registry, written down once more.
+    @Test func `of all codes those of the registry and of others' use may be on the wire, and no other`() {
+        let assigned = Set((1000...1003).map { UInt16($0) } + (1007...1014).map { UInt16($0) })
+        let free = UInt16(3000)...4999
+        var wrong: [UInt16] = []
+        for code in UInt16.min...UInt16.max {
+            let isRight = assigned.contains(code) || free.contains(code)
+            let decoded = decode(closing(code))
+            let isAccepted = decoded.events == [.close(code: code, reason: "")]
+            let isRefused = decoded.failure == WebSocketFailure(1002, "invalid close code")
+            let isSent = CloseCode.payload(code: code, reason: "") == bigEndian(UInt64(code), width: 2)
+            let isKeptBack = CloseCode.payload(code: code, reason: "why") == []
+            let isFine = isRight ? isAccepted && isSent : isRefused && isKeptBack
+            if !isFine { wrong.append(code) }
+        }
+        #expect(wrong == [])
+    }
+
+    @Test(arguments: ["a", "é", "€", "😀"], 0...4)
+    func `a reason is cut so that it stays UTF-8, whatever it is made of`(character: String, shift: Int) {
+        let text = String(repeating: "x", count: shift) + String(repeating: character, count: 130)
+        let reason = CloseCode.payload(code: 4000, reason: text).dropFirst(2)
+        #expect((120...123).contains(reason.count))
+        let read = String(validating: reason, as: UTF8.self)
+        #expect(read.map(text.hasPrefix) == true)
+    }
+
     @Test func `a reason may have 123 bytes`() {
         let reason = String(repeating: "*", count: 123)
         #expect(decode(closing(1000, Array(reason.utf8))).events == [.close(code: 1000, reason: reason)])
