@@ -132,7 +132,7 @@ final class Bridge {
     /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
     /// touched.
     func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
-        let change = ConfigurationChange(
+        var change = ConfigurationChange(
             from: configuration,
             to: new,
             roomFor: server?.subscriberRoom ?? new.http.maxSubscribers
@@ -142,6 +142,11 @@ final class Bridge {
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
         watchNetwork()
+        change.renewed = connections.filter { name, connection in
+            !change.removed.contains(name) && !change.replaced.contains(name)
+                && connection.upstream.hasOutdatedFiles
+        }
+        .keys.sorted()
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         for name in change.replaced {
             guard let connection = connections[name], let settings = configuration.connections[name] else {

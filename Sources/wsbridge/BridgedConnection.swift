@@ -13,6 +13,7 @@ final class BridgedConnection {
     private(set) var isOnDemand: Bool
     private let hub: EventHub
     private let journal: ConnectionJournal
+    private let log: Log
 
     init(
         name: String,
@@ -25,6 +26,7 @@ final class BridgedConnection {
     ) {
         self.index = index
         self.hub = hub
+        self.log = log
         let loop = hub.loop
         journal = ConnectionJournal(
             name: name,
@@ -48,6 +50,15 @@ final class BridgedConnection {
         sender = Sender(upstream, loop: loop)
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
+        warn(of: configuration)
+    }
+
+    private func warn(of configuration: ConnectionConfiguration) {
+        guard configuration.url.isSecure, !configuration.upstream.tls.verifies else { return }
+        log.warning(
+            "the upstream's certificate is not verified: whoever is on the way can read and change everything",
+            ["connection": .text(upstream.name)]
+        )
     }
 
     /// Tells the connection whether someone reads it.
@@ -58,6 +69,7 @@ final class BridgedConnection {
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         journal.url = configuration.url.redacted
+        warn(of: configuration)
         upstream.replace(target: UpstreamTarget(configuration, proxies), settings: configuration.settings)
     }
 

@@ -31,4 +31,8 @@ final class ConnectionJournal: ConnectionSink {
         hub.append(.status(event), of: index)
         log.write(event, of: name, url: url)
     }
+
+    func remarked(_ remark: SocketRemark) {
+        log.write(LogRecord(remark, of: name))
+    }
 }

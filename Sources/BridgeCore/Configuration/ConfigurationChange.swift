@@ -10,6 +10,8 @@ package struct ConfigurationChange: Equatable, Sendable {
     package private(set) var settings: [String]
     /// Keys of settings that stay as they are until the bridge is started again.
     package private(set) var awaitingRestart: [String]
+    /// Connections that stay and whose next dial finds other certificates in the files that they name.
+    package var renewed: [String] = []
     /// What is in use once the change is carried out.
     package private(set) var result: BridgeConfiguration
 
@@ -41,7 +43,7 @@ package struct ConfigurationChange: Equatable, Sendable {
 
     /// There is nothing to do, and nothing waits for a restart.
     package var isEmpty: Bool {
-        [added, removed, replaced, settings, awaitingRestart].allSatisfy(\.isEmpty)
+        [added, removed, replaced, renewed, settings, awaitingRestart].allSatisfy(\.isEmpty)
     }
 
     // MARK: Settings

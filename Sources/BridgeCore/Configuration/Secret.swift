@@ -27,8 +27,10 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
     }
 }
 
-extension Secret: Equatable {
+extension Secret: Hashable {
     package static func == (left: Secret, right: Secret) -> Bool {
         left.matches(right.bytes)
     }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }

@@ -8,4 +8,6 @@ package protocol ConnectionSink: AnyObject {
     /// The kernel took it.
     func sent(_ message: Message)
     func happened(_ event: Lifecycle)
+    /// Nothing for the event log.
+    func remarked(_ remark: SocketRemark)
 }

@@ -15,6 +15,19 @@ package struct ConnectionStatus: Equatable, Sendable {
         package var sent: Int
     }
 
+    /// How the upstream is spoken to over TLS.
+    package struct Security: Equatable, Sendable {
+        /// The upstream has to show a certificate of its name that is trusted.
+        package var verified: Bool
+        /// Such as `TLSv1.3`; nil while it is not agreed on.
+        package var version: String?
+
+        package init(verified: Bool, version: String?) {
+            self.verified = verified
+            self.version = version
+        }
+    }
+
     package var name: String
     /// Fit to be shown: without userinfo and query.
     package var url: String
@@ -23,6 +36,8 @@ package struct ConnectionStatus: Equatable, Sendable {
     package var nextAttemptAt: WallTime?
     package var subprotocol: String?
     package var compression: Bool
+    /// Nil: without TLS.
+    package var tls: Security?
     package var network: Network
     package var heartbeats: Heartbeats
     package var outbox: Outbox.Load
@@ -35,6 +50,7 @@ package struct ConnectionStatus: Equatable, Sendable {
         name: String,
         url: String,
         machine: ConnectionMachine,
+        tls: Security? = nil,
         outbox: Outbox,
         tally: ConnectionTally,
         now: Instant,
@@ -49,6 +65,7 @@ package struct ConnectionStatus: Equatable, Sendable {
         if let next = machine.nextAttemptAt { nextAttemptAt = wall - (now - next) }
         subprotocol = machine.agreement?.subprotocol
         compression = machine.agreement?.compression ?? false
+        self.tls = tls
         network = machine.network
         heartbeats = Heartbeats(
             interval: machine.settings.heartbeat.interval,
@@ -82,6 +99,7 @@ extension ConnectionStatus {
         json.member("nextAttemptAt", nextAttemptAt?.text)
         json.member("subprotocol", subprotocol)
         json.member("compression", compression)
+        write(tls, to: &json)
         json.member("network", network.rawValue)
         json.member("heartbeat") { json in json.object { write(heartbeats, to: &$0) } }
         json.member("outbox") { json in json.object { write(outbox, to: &$0) } }
@@ -90,6 +108,16 @@ extension ConnectionStatus {
         json.member("counters") { json in json.object { writeCounters(to: &$0, gaps: gaps) } }
         write("lastClose", tally.lastClose, to: &json)
         write("lastError", tally.lastError, to: &json)
+    }
+
+    private func write(_ tls: Security?, to json: inout JSONWriter) {
+        guard let tls else { return json.member("tls", null: ()) }
+        json.member("tls") { json in
+            json.object { json in
+                json.member("verified", tls.verified)
+                json.member("version", tls.version)
+            }
+        }
     }
 
     private func write(_ heartbeats: Heartbeats, to json: inout JSONWriter) {

@@ -6,6 +6,8 @@ package struct TLSSettings: Hashable, Sendable {
     package var certificateFile: String?
     /// A PEM file with its key; nil: in the same file.
     package var keyFile: String?
+    /// What opens the key, if that is encrypted.
+    package var keyPassword: Secret?
     /// The name or address that the certificate must have, sent as SNI if it is a name; nil: the URL's host.
     package var serverName: String?
     /// False accepts any certificate.

@@ -61,3 +61,21 @@ extension LogRecord {
         return LogRecord(.warning, "failed", fields)
     }
 }
+
+extension LogRecord {
+    /// How a remark on a connection is logged.
+    package init(_ remark: SocketRemark, of connection: String) {
+        self =
+            switch remark {
+            case .refusalText(let text):
+                LogRecord(.debug, "what the upstream answered to the handshake", ["body": .text(text)])
+            case .staleTLSFiles(let error):
+                LogRecord(
+                    .warning,
+                    "changed files of TLS cannot be used, and what they held before still is",
+                    ["error": .text(error)]
+                )
+            }
+        fields.prepend("connection", .text(connection))
+    }
+}

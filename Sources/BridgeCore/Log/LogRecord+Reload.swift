@@ -9,7 +9,8 @@ extension LogRecord {
         var fields: LogFields = [:]
         let lists: [(StaticString, [String])] = [
             ("added", change.added), ("replaced", change.replaced), ("removed", change.removed),
-            ("settings", change.settings), ("needsRestart", change.awaitingRestart),
+            ("certificates", change.renewed), ("settings", change.settings),
+            ("needsRestart", change.awaitingRestart),
         ]
         for (name, values) in lists where !values.isEmpty {
             fields.append(name, .text(values.joined(separator: ", ")))

@@ -32,6 +32,7 @@ extension ManagedConnection {
         let socket = UpstreamSocket(loop: surroundings.loop, target: target) { [weak self] in
             self?.happened($0, on: id)
         }
+        socket.onRemark = { [weak self] in self?.surroundings.sink.remarked($0) }
         line = Line(id: id, socket: socket)
         socket.dial()
     }

@@ -37,7 +37,11 @@ package final class ManagedConnection {
     package var onEnd: (MessageID, MessageState) -> Void = { _, _ in }
 
     let surroundings: Surroundings
-    private(set) var target: UpstreamTarget
+    private(set) var target: UpstreamTarget {
+        didSet { credentials = TLSCredentials.shared(for: target.tls) }
+    }
+    /// Held here, so that dials find what was read before.
+    private(set) var credentials: TLSCredentials
     /// What can be seen of the network; nil: everything counts as reachable.
     package var network: (any NetworkView)? {
         didSet { lookAtNetwork() }
@@ -89,6 +93,7 @@ package final class ManagedConnection {
         self.name = name
         self.target = target
         reachability = target.reachability
+        credentials = TLSCredentials.shared(for: target.tls)
         self.surroundings = surroundings
         machine = ConnectionMachine(settings)
         offer = machine.uplink
@@ -233,26 +238,5 @@ package final class ManagedConnection {
         }
         onFinished()
         onFinished = {}
-    }
-
-    // MARK: The status
-
-    /// All that the connection knows of itself now.
-    package var status: ConnectionStatus {
-        ConnectionStatus(
-            name: name,
-            url: target.terms.url.redacted,
-            machine: machine,
-            outbox: outbox,
-            tally: tally,
-            now: surroundings.loop.now,
-            wall: surroundings.wallClock()
-        )
-    }
-
-    /// How long until the connection may be ready, as far as that is known.
-    package var nextAttemptIn: Duration? {
-        guard let next = machine.nextAttemptAt else { return nil }
-        return next - surroundings.loop.now
     }
 }

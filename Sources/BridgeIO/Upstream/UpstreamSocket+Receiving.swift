@@ -33,6 +33,9 @@ extension UpstreamSocket {
 
     func received(_ bytes: Span<UInt8>) {
         guard !reading.hasBacklog else { return keep(bytes, from: 0) }
+        if case .refused(_, let failure, let excerpt, _) = state {
+            return wait(for: excerpt, of: failure, bytes, from: 0)
+        }
         var offset = 0
         if case .handshaking(let transport, var handshake) = state {
             do throws(HandshakeFailure) {
@@ -43,7 +46,8 @@ extension UpstreamSocket {
                 }
                 open(transport, agreement)
             } catch {
-                fail(DialFailure(error))
+                guard let excerpt = handshake.excerpt else { return fail(DialFailure(error)) }
+                return wait(for: excerpt, of: DialFailure(error), bytes, from: offset)
             }
         }
         // What follows the head are the server's first frames.

@@ -60,7 +60,7 @@ extension UpstreamSocket {
     private var session: FrameSession? {
         switch state {
         case .open(_, let session), .refusing(_, let session): session
-        case .idle, .dialling, .securing, .handshaking, .over: nil
+        case .idle, .dialling, .securing, .handshaking, .refused, .over: nil
         }
     }
 }

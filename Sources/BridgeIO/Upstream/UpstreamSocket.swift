@@ -14,8 +14,10 @@ package final class UpstreamSocket {
         case dialling(UpstreamDial)
         /// Shaking hands over TLS; becomes handshaking or over.
         case securing(UpstreamTransport)
-        /// The request is out; becomes open or over.
+        /// The request is out; becomes open, refused or over.
         case handshaking(UpstreamTransport, ClientHandshake)
+        /// The attempt has failed; what the upstream says to that is still read, for a short time. Becomes over.
+        case refused(UpstreamTransport, DialFailure, AnswerExcerpt, LoopTimer)
         /// Becomes refusing or over.
         case open(UpstreamTransport, FrameSession)
         /// The peer broke the protocol: what comes is discarded, our close frame still goes out.
@@ -27,6 +29,8 @@ package final class UpstreamSocket {
     let loop: Loop
     let target: UpstreamTarget
     let onEvent: (SocketEvent) -> Void
+    /// Hears what is said besides, before the event that it belongs to.
+    package var onRemark: (SocketRemark) -> Void = { _ in }
     var state: State = .idle
     /// The frames that were last handed to the network, and whether it has not taken all of them yet.
     var draining = FrameMarks()
@@ -51,7 +55,7 @@ package final class UpstreamSocket {
         case .dialling(let dial): dial.phase
         case .securing: .tls
         case .idle: .dns
-        case .handshaking, .open, .refusing, .over: .handshake
+        case .handshaking, .refused, .open, .refusing, .over: .handshake
         }
     }
 
@@ -77,8 +81,8 @@ package final class UpstreamSocket {
 
     var transport: UpstreamTransport? {
         switch state {
-        case .securing(let transport), .handshaking(let transport, _), .open(let transport, _),
-            .refusing(let transport, _):
+        case .securing(let transport), .handshaking(let transport, _), .refused(let transport, _, _, _),
+            .open(let transport, _), .refusing(let transport, _):
             transport
         case .idle, .dialling, .over: nil
         }
@@ -113,7 +117,7 @@ extension UpstreamSocket {
     private func begin(_ arrival: UpstreamDial.Arrival) {
         let tls: TLSSession?
         do throws(TLSFailure) {
-            tls = try target.tlsSession()
+            tls = try target.tlsSession { onRemark(.staleTLSFiles(error: $0)) }
         } catch {
             return fail(DialFailure(phase: .tls, error: error.error))
         }
@@ -149,9 +153,12 @@ extension UpstreamSocket {
         case .securing:
             let text = error ?? "the upstream closed the connection during the TLS handshake"
             fail(DialFailure(phase: .tls, error: text))
-        case .handshaking:
+        case .handshaking(let transport, _):
             let text = error ?? "the upstream closed the connection without an answer to the handshake"
-            fail(DialFailure(phase: .handshake, error: text))
+            // With TLS 1.3 a server looks at our certificate when we are through with the handshake already.
+            fail(DialFailure(phase: transport.isRefusedByTLS ? .tls : .handshake, error: text))
+        case .refused(_, let failure, let excerpt, _):
+            fail(failure, excerpt)
         case .open where reading.hasBacklog:
             reading.end = .some(error)
         case .open, .refusing:

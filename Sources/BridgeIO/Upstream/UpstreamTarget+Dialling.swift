@@ -17,9 +17,11 @@ extension UpstreamTarget {
     }
 
     /// A new TLS session; nil when the URL asks for none.
-    @MainActor func tlsSession() throws(TLSFailure) -> TLSSession? {
+    ///
+    /// `complain` hears of files that have changed and cannot be used.
+    @MainActor func tlsSession(complain: (String) -> Void) throws(TLSFailure) -> TLSSession? {
         guard terms.url.isSecure else { return nil }
-        let context = try TLSContext.shared(for: tls)
+        let context = try TLSCredentials.shared(for: tls).context(complain: complain)
         return try TLSSession(context: context, host: tls.serverName ?? terms.url.tlsHost)
     }
 

@@ -15,6 +15,8 @@ final class UpstreamTransport: ByteChannel {
 
     /// Bytes that the network brought, those of TLS included.
     private(set) var receivedBytes: UInt64 = 0
+    /// It was TLS that went wrong, be it after its handshake, as when the peer refuses our certificate.
+    private(set) var isRefusedByTLS = false
 
     private let channel: any ByteChannel
     private let tls: TLSSession?
@@ -43,6 +45,9 @@ final class UpstreamTransport: ByteChannel {
     func stopReading() { channel.stopReading() }
 
     func startReading() { channel.startReading() }
+
+    /// The version of TLS that is spoken; nil without TLS, and before its handshake is complete.
+    var tlsVersion: String? { isSecured ? tls?.version : nil }
 
     /// Bytes that `write` took and the network did not take yet.
     var unwrittenBytes: Int { channel.unwrittenBytes }
@@ -82,11 +87,15 @@ final class UpstreamTransport: ByteChannel {
             onReceive(piece)
             return !isOver
         }
+        // The peer's goodbye is answered by ours (RFC 8446 §6.1): nothing would be sent once this is over.
+        if end == .closed { tls.close() }
         writeTLSOutput()
         switch end {
         case .needsMore: break
         case .closed: finish(nil)
-        case .failed(let failure): finish(failure.error)
+        case .failed(let failure):
+            isRefusedByTLS = true
+            finish(failure.error)
         }
     }
 

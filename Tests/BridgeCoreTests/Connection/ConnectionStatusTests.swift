@@ -30,7 +30,7 @@ import WebSocketProtocol
         let expected = """
             {"name":"default","url":"wss://example.org/feed","state":"idle","ready":false,\
             "since":"2001-09-09T01:46:40.000Z","attempt":0,"nextAttemptAt":null,"subprotocol":null,\
-            "compression":false,"network":"reachable",\
+            "compression":false,"tls":null,"network":"reachable",\
             "heartbeat":{"intervalMs":20000,"missLimit":2,"misses":0,"lastAnswerAt":null,"rttMs":null},\
             "outbox":{"messages":0,"bytes":0,"maxMessages":1000,"oldestAgeMs":null},\
             "history":{"messages":12},"subscribers":2,\

@@ -60,6 +60,7 @@ private let cases = [
     KeyCase("connections.*.tls.ca", "a.pem", shows: "conf/a.pem"),
     KeyCase("connections.*.tls.certificate", "/b.pem"),
     KeyCase("connections.*.tls.key", "a.pem", shows: "conf/a.pem", beside: "certificate: /b.pem, "),
+    KeyCase("connections.*.tls.keyPassword", "s", shows: "\"***\"", beside: "certificate: /b.pem, "),
     KeyCase("connections.*.tls.serverName", "name.example"), KeyCase("connections.*.tls.verify", "false"),
     KeyCase("connections.*.heartbeat.interval", "0", shows: "0s"),
     KeyCase("connections.*.heartbeat.missLimit", "1"), KeyCase("connections.*.heartbeat.first", "random"),

@@ -22,6 +22,8 @@ import WebSocketProtocol
         func happened(_ event: Lifecycle) {
             records.append(event)
         }
+
+        func remarked(_ remark: SocketRemark) {}
     }
 
     let loop = Loop()

@@ -93,6 +93,6 @@ import Testing
             $0.keyFile = encrypted
         }
         #expect(unusable.count == 1)
-        #expect(unusable.first?.hasSuffix("problems getting password") == true)
+        #expect(unusable.first?.hasSuffix("it is encrypted, and `keyPassword` is not given") == true)
     }
 }

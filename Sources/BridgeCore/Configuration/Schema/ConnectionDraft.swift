@@ -82,13 +82,7 @@ extension ConnectionDraft {
                 reader.complain(reader.line ?? line, "needs subprotocols to choose from")
             }
         }
-        if upstream.tls.keyFile != nil, upstream.tls.certificateFile == nil {
-            reader.inside("tls") { reader in
-                guard !reader.isBroken("certificate") else { return }
-                reader.inside("key") { $0.complain($0.line ?? line, "needs a certificate beside it") }
-            }
-        }
-        checkTLSFiles(&reader)
+        checkTLS(&reader)
         guard settings.reconnect.initialDelay > settings.reconnect.maxDelay else { return }
         reader.inside("reconnect") { reader in
             guard !reader.isBroken("initialDelay"), !reader.isBroken("maxDelay") else { return }
@@ -104,12 +98,14 @@ extension ConnectionDraft {
     }
 
     /// Complains about certificates and keys with which no attempt could succeed.
-    private func checkTLSFiles(_ reader: inout ConfigurationReader) {
+    private func checkTLS(_ reader: inout ConfigurationReader) {
         let tls = upstream.tls
-        guard [tls.authorityFile, tls.certificateFile, tls.keyFile].contains(where: { $0 != nil }) else {
-            return
-        }
+        guard tls != TLSSettings() else { return }
+        let idle = [("key", tls.keyFile != nil), ("keyPassword", tls.keyPassword != nil)].filter(\.1)
         reader.inside("tls") { reader in
+            for (key, _) in idle where tls.certificateFile == nil && !reader.isBroken("certificate") {
+                reader.inside(key) { $0.complain($0.line ?? line, "needs a certificate beside it") }
+            }
             for fault in reader.faults(of: tls) where !reader.isBroken(fault.setting.rawValue) {
                 reader.inside(fault.setting.rawValue) { $0.complain($0.line ?? line, fault.text) }
             }

@@ -4,6 +4,7 @@ extension TLSSettings {
         Field("ca", \.authorityFile, .optional(.file)),
         Field("certificate", \.certificateFile, .optional(.file)),
         Field("key", \.keyFile, .optional(.file)),
+        Field("keyPassword", \.keyPassword, .optional(.password)),
         Field("serverName", \.serverName, .optional(.nonEmpty("a name or an address"))),
         Field("verify", \.verifies, .flag),
     ]

@@ -119,6 +119,21 @@ extension Form<String> {
     )
 }
 
+extension Form<Secret> {
+    /// As long as OpenSSL can be told.
+    static let password = scalar(
+        "a password of 1 to 1024 bytes",
+        isSecret: true,
+        parse: { text throws(MalformedValue) in
+            guard (1...1024).contains(text.utf8.count) else {
+                throw MalformedValue("a password of 1 to 1024 bytes")
+            }
+            return Secret(text)
+        },
+        write: { _ in .quoted(secretMask) }
+    )
+}
+
 extension Form<[String]> {
     static let subprotocols = list(.subprotocol, identities: { [(key: $0, name: "")] })
 }

@@ -20,6 +20,13 @@ nonisolated enum SystemAuthorities {
         return "\(fileVariable) names \(file), which cannot be read: \(OpenSSLError.takeReason())"
     }
 
+    /// The file that they come from; there may be a folder of them besides, which is read as the need arises.
+    static var file: String? {
+        if let file = fileFromEnvironment { return file }
+        guard let text = unsafe X509_get_default_cert_file() else { return nil }
+        return unsafe String(cString: text)
+    }
+
     private static var fileFromEnvironment: String? {
         guard let text = unsafe getenv(fileVariable) else { return nil }
         let file = unsafe String(cString: text)

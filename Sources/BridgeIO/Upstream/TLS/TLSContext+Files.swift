@@ -8,9 +8,7 @@ nonisolated extension TLSContext {
     static func load(_ settings: TLSSettings, into context: OpaquePointer) -> [TLSFileFault] {
         [
             settings.authorityFile.flatMap { unsafe loadAuthorities($0, into: context) },
-            settings.certificateFile.flatMap {
-                unsafe loadCertificate($0, key: settings.keyFile, into: context)
-            },
+            settings.certificateFile.flatMap { unsafe loadCertificate($0, settings, into: context) },
         ].compactMap(\.self)
     }
 
@@ -23,7 +21,7 @@ nonisolated extension TLSContext {
 
     private static func loadCertificate(
         _ file: String,
-        key keyFile: String?,
+        _ settings: TLSSettings,
         into context: OpaquePointer
     ) -> TLSFileFault? {
         OpenSSLError.clear()
@@ -34,19 +32,33 @@ nonisolated extension TLSContext {
                 "no certificate can be read from \(file): \(OpenSSLError.takeReason())"
             )
         }
-        if let keyFile, !isFile(keyFile) { return .init(.key, "\(keyFile) is not a file") }
+        return unsafe loadKey(of: file, settings, into: context)
+    }
+
+    private static func loadKey(
+        of certificate: String,
+        _ settings: TLSSettings,
+        into context: OpaquePointer
+    ) -> TLSFileFault? {
+        if let file = settings.keyFile, !isFile(file) { return .init(.key, "\(file) is not a file") }
+        let file = settings.keyFile ?? certificate
+        let key = PrivateKey(password: settings.keyPassword)
         OpenSSLError.clear()
-        guard unsafe SSL_CTX_use_PrivateKey_file(context, keyFile ?? file, SSL_FILETYPE_PEM) != 1 else {
-            return nil
-        }
+        let isRead = key.read(file)
+        if unsafe isRead && key.use(in: context) { return nil }
         let reason = OpenSSLError.takeReason()
-        guard let keyFile else {
+        if !isRead, key.isEncrypted, settings.keyPassword != nil {
+            return .init(.keyPassword, "it does not open the key in \(file): \(reason)")
+        }
+        let isLocked = !isRead && key.isEncrypted
+        let cause = isLocked ? "it is encrypted, and `keyPassword` is not given" : reason
+        guard settings.keyFile != nil else {
             return .init(
                 .certificate,
-                "no key can be read from \(file), and `key` names no other file: \(reason)"
+                "no key can be read from \(file), and `key` names no other file: \(cause)"
             )
         }
-        return .init(.key, "no key for \(file) can be read from \(keyFile): \(reason)")
+        return .init(.key, "no key for \(certificate) can be read from \(file): \(cause)")
     }
 
     /// Whether OpenSSL may open it: a pipe, whose content is gone once it was read, would hold everything up.

@@ -23,7 +23,6 @@ internal import WebSocketProtocol
     private let output: OpaquePointer
     /// Whose certificate it is, in errors.
     private let peer: String
-    // Keeps its files' contents alive for later connections with the same settings.
     private let context: TLSContext
 
     /// Prepares a client session with the server that has the name or the address `host`.
@@ -68,6 +67,9 @@ internal import WebSocketProtocol
             throw TLSFailure(error: "\(host) cannot be verified: \(OpenSSLError.takeReason())")
         }
     }
+
+    /// The version agreed on, such as `TLSv1.3`.
+    var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
     /// Hands over what the network brought.
     func receive(_ bytes: Span<UInt8>) {

@@ -6,6 +6,7 @@ import WebSocketProtocol
 /// Drives one upstream socket on a loop and keeps its events.
 @MainActor final class SocketRun {
     private(set) var events: [SocketEvent] = []
+    private(set) var remarks: [SocketRemark] = []
     let socket: UpstreamSocket
     private let loop: Loop
 
@@ -31,6 +32,7 @@ import WebSocketProtocol
         let receiver = Receiver()
         socket = UpstreamSocket(loop: loop, target: target) { receiver.run?.took($0, onEvent) }
         receiver.run = self
+        socket.onRemark = { receiver.run?.remarks.append($0) }
     }
 
     /// Dials and runs the loop until the socket's last event, or until a test stops the loop.
