@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import Authority, Bridge, Peer, RawUpstream, Upstream
+from harness import Authority, Bridge, OpenSSLServer, Peer, RawUpstream, Upstream
 
 
 @pytest.fixture
@@ -72,6 +72,32 @@ def raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[RawUpstream]:
     upstream = RawUpstream()
     yield upstream
     upstream.stop()
+
+
+@pytest.fixture
+def start_raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[Callable[..., RawUpstream]]:
+    """Start upstreams made of bytes, with options."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**options: Any) -> RawUpstream:
+            upstream = RawUpstream(**options)
+            stack.callback(upstream.stop)
+            return upstream
+
+        yield start
+
+
+@pytest.fixture
+def start_openssl() -> Iterator[Callable[..., OpenSSLServer]]:
+    """Start OpenSSL's own server with a certificate, its key and options."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments: Any) -> OpenSSLServer:
+            server = OpenSSLServer(*arguments)
+            stack.callback(server.stop)
+            return server
+
+        yield start
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Deadline, Upstream, await_truth
+from harness import Authority, Bridge, Deadline, Upstream, await_truth
 
 
 class Reloadable:
@@ -459,3 +461,65 @@ def test_the_page_is_there_after_a_reload(start_upstream, serve: Serve) -> None:
     served.reload({"http": {"retry": "5s"}, "connections": {"a": {"url": upstream.url}}})
     for path in ("/", "/openapi.yaml"):
         assert served.bridge.get(path).status == 200
+
+
+# Certificates
+
+
+def tls(url: str) -> dict[str, Any]:
+    settings = {"ca": "ca.pem", "certificate": "ours.pem", "key": "ours.key", "serverName": "localhost"}
+    return {"connections": {"a": {"url": url, "tls": settings}}}
+
+
+@pytest.fixture
+def renew(authority: Authority, tmp_path: Path) -> Callable[[], str]:
+    """Write the files of TLS, with a new certificate of ours each time; gives its fingerprint."""
+
+    def write() -> str:
+        certificate, key = authority.issue("DNS:client.example")
+        for source, name in [(authority.certificate, "ca.pem"), (certificate, "ours.pem"), (key, "ours.key")]:
+            # In its place at once, as tools that renew certificates do.
+            (tmp_path / "new").write_bytes(source.read_bytes())
+            (tmp_path / "new").rename(tmp_path / name)
+        pem = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+        return hashlib.sha256(pem).hexdigest()
+
+    return write
+
+
+def test_changed_certificates_are_used_by_the_next_dial_and_disturb_nothing(
+    start_upstream, serve: Serve, authority: Authority, renew
+) -> None:
+    upstream = start_upstream(tls=authority.server_context("DNS:localhost", demands_certificate=True))
+    first = renew()
+    served = serve(tls(upstream.url))
+    assert upstream.peer(0).fingerprint == first
+    second = renew()
+    record = served.hang_up()
+    assert (record["message"], record["certificates"]) == ("reloaded", "a")
+    assert "replaced" not in record
+    upstream.peer(0).send("undisturbed")
+    assert served.bridge.await_ready()["counters"]["opens"] == 1
+    served.bridge.post("/reconnect")
+    assert upstream.peer(1).fingerprint == second
+    assert served.hang_up()["message"] == "reloaded: nothing has changed"
+
+
+def test_changed_certificates_that_are_wrong_are_reported_and_the_old_ones_stay(
+    start_upstream, serve: Serve, authority: Authority, renew, tmp_path: Path
+) -> None:
+    upstream = start_upstream(tls=authority.server_context("DNS:localhost", demands_certificate=True))
+    first = renew()
+    served = serve(tls(upstream.url))
+    upstream.peer(0)
+    (tmp_path / "ours.key").write_text("no key")
+    assert served.hang_up()["message"].startswith("not reloaded")
+    errors = [each["error"] for each in served.bridge.records if "error" in each]
+    assert any("tls.key: no key for" in error for error in errors)
+    upstream.peer(0).drop()
+    assert upstream.peer(1).fingerprint == first
+    warnings = [each for each in served.bridge.records if "changed files of TLS" in each["message"]]
+    assert len(warnings) == 1
+    third = renew()
+    upstream.peer(1).drop()
+    assert upstream.peer(2).fingerprint == third

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import ssl
@@ -9,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import Authority, Bridge, RawUpstream
-from harness.certificates import self_signed_context
+from harness import Authority, Bridge, RawUpstream, await_truth
+from harness.certificates import encrypt_key, self_signed_context
 
 NAMES = ("DNS:localhost", "IP:127.0.0.1")
 
@@ -178,3 +179,224 @@ def test_the_bridge_closes_tls_connections_with_1001_when_it_stops(
     close_frame = upstream.peer().left()
     assert close_frame
     assert close_frame[0] == 1001
+
+
+# The configuration
+
+
+CONFIGURATION = 78
+
+
+@pytest.fixture
+def serve(serve_file, authority: Authority):
+    """Serve a connection to this URL with these settings of TLS, and trust the test's authority."""
+
+    def start(url: str, *flags: str, **tls: object) -> Bridge:
+        settings = {"ca": authority.certificate, **tls}
+        return serve_file(configuration(url, **settings), *flags)
+
+    return start
+
+
+def configuration(url: str, **tls: object) -> str:
+    return json.dumps({"connections": {"default": {"url": url, "tls": tls}}}, default=str)
+
+
+def test_a_server_name_is_verified_and_sent_in_place_of_the_host(start_upstream, serve, authority) -> None:
+    names: list[str | None] = []
+    context = authority.server_context("DNS:feed.example")
+    context.sni_callback = lambda _, name, __: names.append(name)
+    bridge = serve(start_upstream(tls=context).url, serverName="feed.example")
+    bridge.await_ready()
+    assert names == ["feed.example"]
+
+
+def test_the_status_shows_the_version_and_that_the_certificate_is_verified(
+    start_upstream, serve, authority
+) -> None:
+    bridge = serve(start_upstream(tls=authority.server_context(*NAMES)).url)
+    assert bridge.await_ready()["tls"] == {"verified": True, "version": "TLSv1.3"}
+    assert not [record for record in bridge.records if "not verified" in record["message"]]
+
+
+def test_without_tls_the_status_shows_none(start_upstream, serve_file) -> None:
+    bridge = serve_file(configuration(start_upstream().url, verify=False))
+    assert bridge.await_ready()["tls"] is None
+    assert not [record for record in bridge.records if "not verified" in record["message"]]
+
+
+def test_verify_false_accepts_any_certificate_and_says_so(start_upstream, serve_file, tmp_path: Path) -> None:
+    upstream = start_upstream(tls=self_signed_context(tmp_path, "DNS:other.example"))
+    bridge = serve_file(configuration(upstream.url, verify=False))
+    assert bridge.await_ready()["tls"]["verified"] is False
+    warnings = [record for record in bridge.records if "not verified" in record["message"]]
+    assert [(record["level"], record["connection"]) for record in warnings] == [("warning", "default")]
+
+
+@pytest.mark.parametrize("form", [None, ("-v2", "des3"), ("-v2", "aes256", "-v2prf", "hmacWithSHA512")])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_our_certificate_is_shown_where_one_is_demanded(
+    start_upstream, serve, authority, form: tuple[str, ...] | None, version
+) -> None:
+    certificate, key = authority.issue("DNS:client.example")
+    settings = {"certificate": certificate, "key": key}
+    if form is not None:
+        settings |= {"key": encrypt_key(key, "p4ss wörd", *form), "keyPassword": "p4ss wörd"}
+    context = authority.server_context(*NAMES, demands_certificate=True)
+    context.minimum_version = context.maximum_version = version
+    bridge = serve(start_upstream(tls=context).url, **settings)
+    bridge.await_ready()
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [(ssl.TLSVersion.TLSv1_2, "alert handshake failure"), (ssl.TLSVersion.TLSv1_3, "certificate required")],
+)
+def test_a_missing_certificate_of_ours_is_a_failure_of_tls_that_says_so(
+    start_raw_upstream, serve, authority, version, reason: str
+) -> None:
+    context = authority.server_context(*NAMES, demands_certificate=True)
+    context.minimum_version = context.maximum_version = version
+    upstream = start_raw_upstream(tls=context)
+    bridge = serve(upstream.url)
+    with pytest.raises(ssl.SSLError):
+        upstream.accept()
+    error = failure(bridge)
+    assert error["phase"] == "tls"
+    assert reason in error["error"]
+
+
+def test_a_certificate_of_ours_that_is_not_trusted_is_a_failure_of_tls(
+    start_raw_upstream, serve, authority, tmp_path: Path
+) -> None:
+    stranger = Authority(tmp_path)
+    certificate, key = stranger.issue("DNS:client.example")
+    upstream = start_raw_upstream(tls=authority.server_context(*NAMES, demands_certificate=True))
+    bridge = serve(upstream.url, certificate=certificate, key=key)
+    with pytest.raises(ssl.SSLError):
+        upstream.accept()
+    error = failure(bridge)
+    assert error["phase"] == "tls"
+    assert "unknown ca" in error["error"]
+
+
+@pytest.mark.parametrize(
+    ("password", "complaint"),
+    [
+        (None, "tls.key: no key for {certificate} can be read from {key}: it is encrypted"),
+        ("wr0ng", "tls.keyPassword: it does not open the key in {key}: "),
+        ("", "tls.keyPassword: expected a password of 1 to 1024 bytes"),
+        ("x" * 1025, "tls.keyPassword: expected a password of 1 to 1024 bytes"),
+    ],
+    ids=["missing", "wrong", "empty", "endless"],
+)
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_a_wrong_password_of_the_key_is_a_wrong_configuration_and_nobody_is_asked(
+    run_bridge, authority, tmp_path: Path, command: str, password: str | None, complaint: str
+) -> None:
+    certificate, key = authority.issue("DNS:client.example")
+    encrypted = encrypt_key(key, "right")
+    path = tmp_path / "wsbridge.yaml"
+    path.write_text(
+        configuration("wss://127.0.0.1:1/", certificate=certificate, key=encrypted, keyPassword=password)
+    )
+    bridge = run_bridge(command, "--config", str(path))
+    assert bridge.exit_code() == CONFIGURATION
+    assert complaint.format(certificate=certificate, key=encrypted) in bridge.err.text
+    assert "wr0ng" not in bridge.err.text
+    assert "pass phrase" not in (bridge.out.text + bridge.err.text).lower()
+
+
+def test_the_password_of_the_key_is_masked(run_bridge, authority, tmp_path: Path) -> None:
+    certificate, key = authority.issue("DNS:client.example")
+    (tmp_path / "password").write_text("s3cret\n")
+    path = tmp_path / "wsbridge.yaml"
+    settings = {"certificate": certificate, "key": encrypt_key(key, "s3cret")}
+    path.write_text(configuration("wss://127.0.0.1:1/", **settings, keyPassword="${file:password}"))
+    bridge = run_bridge("check", "--config", str(path))
+    assert bridge.exit_code() == 0, bridge.err.text
+    assert 'keyPassword: "***"' in bridge.out.text
+    assert "s3cret" not in bridge.out.text
+
+
+@pytest.mark.parametrize("key", ["key", "keyPassword"])
+def test_what_belongs_to_a_certificate_needs_one(run_bridge, authority, tmp_path: Path, key: str) -> None:
+    path = tmp_path / "wsbridge.yaml"
+    path.write_text(configuration("wss://127.0.0.1:1/", **{key: authority.certificate}))
+    bridge = run_bridge("check", "--config", str(path))
+    assert bridge.exit_code() == CONFIGURATION
+    assert f"tls.{key}: needs a certificate beside it" in bridge.err.text
+
+
+# OpenSSL's own server
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-tls1_2"], ["-tls1_3"], ["-tls1_2", "-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"], ["-no_ticket"]],
+    ids=" ".join,
+)
+def test_the_server_of_openssl_is_understood(start_openssl, serve, authority, options: list[str]) -> None:
+    server = start_openssl(*authority.issue(*NAMES), *options)
+    bridge = serve(server.url)
+    server.accept_handshake()
+    version = bridge.await_ready()["tls"]["version"]
+    assert version == ("TLSv1.2" if "-tls1_2" in options else "TLSv1.3")
+    stream = bridge.stream()
+    server.say(b"\x81\x05hello")
+    assert stream.next().data == "hello"
+    bridge.send("answer")
+    await_truth(lambda: bridge.status()["counters"]["sent"] == 1, "the answer is written")
+
+
+def test_the_server_of_openssl_gets_our_certificate(start_openssl, serve, authority) -> None:
+    ours, key = authority.issue("DNS:client.example")
+    demand = ["-Verify", "1", "-verify_return_error", "-CAfile", str(authority.certificate)]
+    server = start_openssl(*authority.issue(*NAMES), *demand)
+    bridge = serve(server.url, certificate=ours, key=encrypt_key(key, "p4ss"), keyPassword="p4ss")
+    server.accept_handshake()
+    bridge.await_ready()
+    server.said("subject=.*CN ?= ?server")  # what the harness calls all certificates
+
+
+def test_the_server_of_openssl_refuses_us_without_a_certificate(start_openssl, serve, authority) -> None:
+    demand = ["-Verify", "1", "-verify_return_error", "-CAfile", str(authority.certificate)]
+    error = failure(serve(start_openssl(*authority.issue(*NAMES), *demand).url))
+    assert (error["phase"], error["error"]) == ("tls", "TLS: tlsv13 alert certificate required")
+
+
+def test_an_outdated_server_is_a_failure_of_tls(start_openssl, serve, authority) -> None:
+    server = start_openssl(*authority.issue(*NAMES), "-tls1_1", "-cipher", "ALL:@SECLEVEL=0")
+    error = failure(serve(server.url))
+    assert error["phase"] == "tls"
+    assert "protocol version" in error["error"]
+
+
+def test_a_server_that_asks_for_another_handshake_amid_messages_does_not_get_it(
+    start_openssl, serve, authority
+) -> None:
+    server = start_openssl(*authority.issue(*NAMES), "-tls1_2")
+    bridge = serve(server.url)
+    server.accept_handshake()
+    bridge.await_ready()
+    server.say(b"r\n")
+    # This one insists, and leaves.
+    closed = bridge.await_status(lambda status: status["lastClose"], "the close is recorded")["lastClose"]
+    assert (closed["code"], closed["by"]) == (1006, "server")
+    server.accept_handshake()
+    assert bridge.await_ready()["counters"]["opens"] == 2
+
+
+def test_a_new_key_amid_messages_changes_nothing(start_openssl, serve, authority) -> None:
+    server = start_openssl(*authority.issue(*NAMES), "-tls1_3")
+    bridge = serve(server.url)
+    server.accept_handshake()
+    bridge.await_ready()
+    stream = bridge.stream()
+    server.say(b"K\n")  # asks for a new one of ours as well
+    server.said("SSL_do_handshake -> 1")
+    server.say(b"\x81\x05after")
+    assert stream.next().data == "after"
+    bridge.send("answer")
+    await_truth(lambda: bridge.status()["counters"]["sent"] == 1, "the answer is written")
+    assert bridge.status()["counters"]["opens"] == 1

@@ -10,6 +10,7 @@ from .curl import Curl, curl, shell
 from .event_source import Event, EventSourceParser
 from .http1 import Client, Response
 from .network import Cable, IsolatedNetwork, ip
+from .openssl_server import OpenSSLServer
 from .patience import PATIENCE, Deadline, await_truth
 from .raw_upstream import RawPeer, RawUpstream
 from .relay import Relay
@@ -27,6 +28,7 @@ __all__ = [
     "Event",
     "EventSourceParser",
     "IsolatedNetwork",
+    "OpenSSLServer",
     "Peer",
     "RawPeer",
     "RawUpstream",

@@ -20,11 +20,19 @@ class Authority:
         subject = ["-subj", "/CN=Test authority"]
         _openssl("req", "-x509", *_KEY, *subject, "-keyout", self._key, "-out", self.certificate)
 
-    def server_context(self, *names: str, expired: bool = False) -> ssl.SSLContext:
-        """Return a server's TLS settings with a certificate for these names, such as `DNS:localhost`."""
+    def server_context(
+        self, *names: str, expired: bool = False, demands_certificate: bool = False
+    ) -> ssl.SSLContext:
+        """Return a server's TLS settings with a certificate for these names, such as `DNS:localhost`.
+
+        With `demands_certificate` clients need one of this authority.
+        """
         certificate, key = self.issue(*names, expired=expired)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
+        if demands_certificate:
+            context.load_verify_locations(self.certificate)
+            context.verify_mode = ssl.CERT_REQUIRED
         return context
 
     def issue(self, *names: str, expired: bool = False) -> tuple[Path, Path]:
@@ -42,6 +50,13 @@ class Authority:
             "x509", "-req", *authority, *days, "-extfile", extensions, "-in", request, "-out", certificate
         )
         return certificate, key
+
+
+def encrypt_key(key: Path, password: str, *form: str) -> Path:
+    """Return the path of the key behind a password; `form` are further options of `openssl pkcs8`."""
+    encrypted = key.with_suffix(f".{len(form)}.encrypted")
+    _openssl("pkcs8", "-topk8", *form, "-in", key, "-out", encrypted, "-passout", f"pass:{password}")
+    return encrypted
 
 
 def self_signed_context(folder: Path, *names: str) -> ssl.SSLContext:

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import hashlib
 import socket
+import ssl
 import struct
 from collections.abc import Iterator
 
@@ -87,6 +88,25 @@ class RawPeer:
             opcode, payload = self.frame()
         return struct.unpack("!H", payload[:2])[0]
 
+    def close_frame(self) -> tuple[int | None, str]:
+        """Pass over frames up to the bridge's close frame; return its code (None without one) and reason."""
+        opcode, payload = self.frame()
+        while opcode != 8:
+            opcode, payload = self.frame()
+        return (struct.unpack("!H", payload[:2])[0] if payload else None), payload[2:].decode()
+
+    def gone(self) -> None:
+        """Wait for the end of what the bridge sends."""
+        deadline = Deadline("the bridge closes the connection")
+        while self._fill(deadline):
+            pass
+
+    def close_notify(self) -> None:
+        """Say over TLS that nothing follows, and wait until the bridge has said so, too."""
+        assert isinstance(self._socket, ssl.SSLSocket)
+        self._socket.settimeout(Deadline("close_notify").left())
+        self._socket = self._socket.unwrap()
+
     def half_close(self) -> None:
         """Send no more; what the bridge sends is still received."""
         self._socket.shutdown(socket.SHUT_WR)
@@ -128,19 +148,24 @@ class RawPeer:
 class RawUpstream:
     """A TCP server on a free port of the loopback interface, or another; the test plays the server."""
 
-    def __init__(self, host: str = "127.0.0.1") -> None:
+    def __init__(self, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> None:
         self._listener = socket.create_server((host, 0), backlog=64)
         self._host = host
+        self._tls = tls
         self._peers: list[RawPeer] = []
 
     @property
     def url(self) -> str:
-        return f"ws://{self._host}:{self._listener.getsockname()[1]}/"
+        scheme = "wss" if self._tls else "ws"
+        return f"{scheme}://{self._host}:{self._listener.getsockname()[1]}/"
 
     def accept(self) -> RawPeer:
         """Wait for the bridge's next connection."""
         self._listener.settimeout(Deadline("the bridge dials").left())
         connection, _ = self._listener.accept()
+        if self._tls:
+            connection.settimeout(Deadline("the TLS handshake").left())
+            connection = self._tls.wrap_socket(connection, server_side=True)
         peer = RawPeer(connection)
         self._peers.append(peer)
         return peer

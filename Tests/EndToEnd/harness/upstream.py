@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import functools
+import hashlib
 import http
 import logging
 import socket
@@ -76,6 +77,12 @@ class Peer:
         #: Code and reason of the bridge's close frame (1005 if it had none), None without one.
         self.close_frame: tuple[int, str] | None = None
         self.gone = False
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the certificate that the bridge showed."""
+        secure = self._connection.transport.get_extra_info("ssl_object")
+        return hashlib.sha256(secure.getpeercert(binary_form=True)).hexdigest()
 
     # What the upstream does
 
