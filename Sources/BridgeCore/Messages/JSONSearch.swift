@@ -1,0 +1,223 @@
+/// Finds the values at some places of a JSON document in one pass over its bytes, without building a tree.
+///
+/// The document must be JSON as a whole (RFC 8259): one that breaks off after the values holds none of them. It
+/// must not be nested more than 512 deep. Of members with the same name the last one counts, as for most readers.
+struct JSONSearch: Equatable, Sendable {
+    /// A step of some pointers; those that share their first steps share the nodes.
+    fileprivate struct Node: Equatable, Sendable {
+        let name: [UInt8]
+        let index: Int?
+        var children: [Int] = []
+        /// The pointers that end here, by their number.
+        var places: [Int] = []
+        /// The pointers that end here or below, which is what a member that comes again makes void.
+        var placesBelow: [Int] = []
+    }
+
+    static let deepest = 512
+
+    /// How many pointers are looked for.
+    let count: Int
+    /// The first one is the document.
+    fileprivate var nodes = [Node(name: [], index: nil)]
+
+    init(_ pointers: [JSONPointer]) {
+        count = pointers.count
+        for (place, pointer) in pointers.enumerated() { add(pointer, place) }
+    }
+
+    private mutating func add(_ pointer: JSONPointer, _ place: Int) {
+        var node = 0
+        nodes[node].placesBelow.append(place)
+        for step in pointer.steps {
+            if let known = nodes[node].children.first(where: { nodes[$0].name == step }) {
+                node = known
+            } else {
+                nodes.append(Node(name: step, index: JSONPointer.index(step)))
+                nodes[node].children.append(nodes.count - 1)
+                node = nodes.count - 1
+            }
+            nodes[node].placesBelow.append(place)
+        }
+        nodes[node].places.append(place)
+    }
+
+    /// Where in the document the values stand, in the order of the pointers; nil where there is none.
+    ///
+    /// Strings keep their quotes. Nil if the bytes are not JSON.
+    func values(in document: Span<UInt8>) -> [Range<Int>?]? {
+        var walk = JSONWalk(self)
+        return walk.isDocument(document) ? walk.found : nil
+    }
+
+    /// Whether the bytes are JSON at all.
+    static func isJSON(_ document: Span<UInt8>) -> Bool {
+        nothing.values(in: document) != nil
+    }
+
+    private static let nothing = JSONSearch([])
+}
+
+/// One pass over a document.
+private struct JSONWalk {
+    private let nodes: [JSONSearch.Node]
+    private(set) var found: [Range<Int>?]
+    private var at = 0
+    /// Below here nothing is looked for.
+    private static let nowhere = -1
+
+    init(_ search: JSONSearch) {
+        nodes = search.nodes
+        found = Array(repeating: nil, count: search.count)
+    }
+
+    mutating func isDocument(_ bytes: Span<UInt8>) -> Bool {
+        let root = found.isEmpty ? JSONWalk.nowhere : 0
+        guard isValue(bytes, root, depth: 0) else { return false }
+        skipSpace(bytes)
+        return at == bytes.count
+    }
+
+    private mutating func isValue(_ bytes: Span<UInt8>, _ node: Int, depth: Int) -> Bool {
+        skipSpace(bytes)
+        guard at < bytes.count else { return false }
+        let start = at
+        let isRight =
+            switch bytes[at] {
+            case UInt8(ascii: "\""): isString(bytes)
+            case UInt8(ascii: "{"): isObject(bytes, node, depth: depth + 1)
+            case UInt8(ascii: "["): isArray(bytes, node, depth: depth + 1)
+            case UInt8(ascii: "t"): isWord(bytes, 1, "r", "u", "e")
+            case UInt8(ascii: "f"):
+                bytes.count > at + 1 && bytes[at + 1] == UInt8(ascii: "a") && isWord(bytes, 2, "l", "s", "e")
+            case UInt8(ascii: "n"): isWord(bytes, 1, "u", "l", "l")
+            case _: isNumber(bytes)
+            }
+        guard isRight else { return false }
+        if node != JSONWalk.nowhere { for place in nodes[node].places { found[place] = start..<at } }
+        return true
+    }
+
+    private mutating func isObject(_ bytes: Span<UInt8>, _ node: Int, depth: Int) -> Bool {
+        guard depth <= JSONSearch.deepest else { return false }
+        at += 1
+        if skip(UInt8(ascii: "}"), bytes) { return true }
+        repeat {
+            skipSpace(bytes)
+            let start = at
+            guard at < bytes.count, bytes[at] == UInt8(ascii: "\""), isString(bytes) else { return false }
+            let child = member(of: node, bytes.extracting((start + 1)..<(at - 1)))
+            guard skip(UInt8(ascii: ":"), bytes), isValue(bytes, child, depth: depth) else { return false }
+        } while skip(UInt8(ascii: ","), bytes)
+        return skip(UInt8(ascii: "}"), bytes)
+    }
+
+    private mutating func isArray(_ bytes: Span<UInt8>, _ node: Int, depth: Int) -> Bool {
+        guard depth <= JSONSearch.deepest else { return false }
+        at += 1
+        if skip(UInt8(ascii: "]"), bytes) { return true }
+        var index = 0
+        repeat {
+            guard isValue(bytes, element(of: node, index), depth: depth) else { return false }
+            index += 1
+        } while skip(UInt8(ascii: ","), bytes)
+        return skip(UInt8(ascii: "]"), bytes)
+    }
+
+    /// The node of a member, whose earlier value of the same name is void.
+    private mutating func member(of node: Int, _ name: Span<UInt8>) -> Int {
+        guard node != JSONWalk.nowhere, !nodes[node].children.isEmpty else { return JSONWalk.nowhere }
+        guard let child = nodes[node].children.first(where: { JSONString.isEqual(name, nodes[$0].name) })
+        else { return JSONWalk.nowhere }
+        for place in nodes[child].placesBelow { found[place] = nil }
+        return child
+    }
+
+    private func element(of node: Int, _ index: Int) -> Int {
+        guard node != JSONWalk.nowhere, !nodes[node].children.isEmpty else { return JSONWalk.nowhere }
+        return nodes[node].children.first { nodes[$0].index == index } ?? JSONWalk.nowhere
+    }
+
+    // MARK: Tokens
+
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        // Everything that is no space and no control character is above them.
+        while at < bytes.count, bytes[at] <= 0x20 {
+            switch bytes[at] {
+            case 0x20, 0x0A, 0x0D, 0x09: at &+= 1
+            case _: return
+            }
+        }
+    }
+
+    /// Passes over space and then this byte, if it is the next one.
+    private mutating func skip(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        skipSpace(bytes)
+        guard at < bytes.count, bytes[at] == byte else { return false }
+        at &+= 1
+        return true
+    }
+
+    /// Passes over a word whose last three letters follow at this offset.
+    private mutating func isWord(
+        _ bytes: Span<UInt8>,
+        _ offset: Int,
+        _ first: Unicode.Scalar,
+        _ second: Unicode.Scalar,
+        _ third: Unicode.Scalar
+    ) -> Bool {
+        let start = at &+ offset
+        guard start &+ 3 <= bytes.count, bytes[start] == UInt8(ascii: first),
+            bytes[start &+ 1] == UInt8(ascii: second), bytes[start &+ 2] == UInt8(ascii: third)
+        else { return false }
+        at = start &+ 3
+        return true
+    }
+
+    private mutating func isString(_ bytes: Span<UInt8>) -> Bool {
+        var next = at &+ 1
+        while true {
+            next = JSONString.endOfPlain(in: bytes, from: next)
+            guard next < bytes.count else { return false }
+            let byte = bytes[next]
+            next &+= 1
+            if byte == UInt8(ascii: "\"") {
+                at = next
+                return true
+            }
+            guard byte == UInt8(ascii: "\\"), let length = JSONString.escapeLength(bytes, at: next) else {
+                return false
+            }
+            next &+= length
+        }
+    }
+
+    private mutating func isNumber(_ bytes: Span<UInt8>) -> Bool {
+        var next = at
+        if bytes[next] == UInt8(ascii: "-") { next &+= 1 }
+        let start = next
+        next = JSONWalk.endOfDigits(in: bytes, from: start)
+        guard next > start, next == start &+ 1 || bytes[start] != UInt8(ascii: "0") else { return false }
+        if next < bytes.count, bytes[next] == UInt8(ascii: ".") {
+            let fraction = next &+ 1
+            next = JSONWalk.endOfDigits(in: bytes, from: fraction)
+            guard next > fraction else { return false }
+        }
+        if next < bytes.count, bytes[next] | 0x20 == UInt8(ascii: "e") {
+            var power = next &+ 1
+            if power < bytes.count, bytes[power] == UInt8(ascii: "+") || bytes[power] == UInt8(ascii: "-") {
+                power &+= 1
+            }
+            next = JSONWalk.endOfDigits(in: bytes, from: power)
+            guard next > power else { return false }
+        }
+        at = next
+        return true
+    }
+
+    private static func endOfDigits(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var next = start
+        while next < bytes.count, bytes[next] &- UInt8(ascii: "0") < 10 { next &+= 1 }
+        return next
+    }
+}
