@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import Authority, Bridge, OpenSSLServer, Peer, RawUpstream, Upstream
+from harness import Authority, Bridge, DistantUpstream, OpenSSLServer, Peer, RawUpstream, Upstream
 
 
 @pytest.fixture
@@ -81,6 +81,19 @@ def start_raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[Callable
 
         def start(**options: Any) -> RawUpstream:
             upstream = RawUpstream(**options)
+            stack.callback(upstream.stop)
+            return upstream
+
+        yield start
+
+
+@pytest.fixture
+def start_distant_upstream() -> Iterator[Callable[..., DistantUpstream]]:
+    """Start upstreams in processes of their own."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**options: Any) -> DistantUpstream:
+            upstream = DistantUpstream(**options)
             stack.callback(upstream.stop)
             return upstream
 

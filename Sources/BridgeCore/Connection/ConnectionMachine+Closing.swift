@@ -29,7 +29,9 @@ extension ConnectionMachine {
         switch event {
         case .message(let message):
             // What the peer sent before it saw our close frame is as good as any other.
-            if case .closeFrame = farewell.awaited { step.add(.deliver(message)) }
+            guard case .closeFrame = farewell.awaited else { return }
+            lastValues.received(message)
+            if settings.heartbeat.answer?.matches(message) != true { step.add(.deliver(message)) }
         case .ping(let payload):
             if let answer = farewell.pinged(payload) { step.add(.sendPong(answer)) }
             state = .closing(farewell)

@@ -39,16 +39,14 @@ extension ConnectionMachine {
         var session = session
         switch event {
         case .message(let message):
-            session.heartbeat.arrived()
-            state = .open(session)
-            step.add(.deliver(message))
+            received(message, in: session, &step, random: &random)
         case .ping(let payload):
             session.heartbeat.arrived()
             if let answer = session.pongs.pinged(payload) { step.add(.sendPong(answer)) }
             state = .open(session)
         case .pong(let payload):
             session.heartbeat.arrived()
-            session.heartbeat.answered(payload, now: step.now)
+            session.heartbeat.ponged(payload, now: step.now)
             state = .open(session)
         case .closeFrame(let code, let reason):
             // An echo of the code alone: the peer knows its reason (RFC 6455 §5.5.1).
@@ -64,58 +62,6 @@ extension ConnectionMachine {
             connectionLost(.abnormal, by: .server, next: .retry, &step, random: &random)
         case .opened, .failed, .written:
             break  // The first two come once, before.
-        }
-    }
-
-    mutating func writeProgressed(on socket: SocketID) {
-        guard case .open(var session) = state, session.socket == socket else { return }
-        session.heartbeat.writeProgressed()
-        state = .open(session)
-    }
-
-    mutating func readProgressed(on socket: SocketID) {
-        guard case .open(var session) = state, session.socket == socket else { return }
-        session.heartbeat.arrived()
-        state = .open(session)
-    }
-
-    mutating func pingWritten(_ session: Session, _ step: inout Step) {
-        var session = session
-        guard session.heartbeat.pingWritten(now: step.now), let timer = session.heartbeatTimer else { return }
-        heartbeatsSent += 1
-        step.add(.cancelTimer(timer))
-        session.heartbeatTimer = startTimer(after: settings.heartbeat.interval, &step)
-        state = .open(session)
-    }
-
-    mutating func heartbeatFellDue(
-        _ session: Session,
-        _ step: inout Step,
-        random: inout some RandomNumberGenerator
-    ) {
-        var session = session
-        session.heartbeatTimer = nil
-        let verdict = session.heartbeat.fellDue(now: step.now)
-        if let misses = verdict.missed { step.add(.record(.heartbeatMissed(misses: misses))) }
-        guard !verdict.isLost else { return heartbeatLost(session, &step, random: &random) }
-        if let payload = verdict.ping { step.add(.sendPing(payload)) }
-        session.heartbeatTimer = startTimer(after: settings.heartbeat.interval, &step)
-        state = .open(session)
-    }
-
-    private mutating func heartbeatLost(
-        _ session: Session,
-        _ step: inout Step,
-        random: inout some RandomNumberGenerator
-    ) {
-        step.add(.record(.heartbeatLost))
-        if let code = settings.heartbeat.closeCode {
-            step.add(.sendClose(code: code, reason: "heartbeat lost"))
-            close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .retry, &step)
-        } else {
-            leave(session, &step)
-            step.add(.drop(session.socket))
-            connectionLost(.abnormal, by: .bridge, next: .retry, &step, random: &random)
         }
     }
 

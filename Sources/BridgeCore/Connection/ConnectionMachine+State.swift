@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 extension ConnectionMachine {
     /// Where the connection stands, with the data that is true just there.
     enum State: Sendable {
@@ -52,6 +54,10 @@ extension ConnectionMachine {
         /// Fires no later than it has been idle for too long.
         var idleTimer: TimerID?
         var pongs = PongBacklog()
+        /// Messages that matched and are answered.
+        var replies = AnswerBacklog<Message>()
+        /// Messages numbered so far by `{{counter}}`.
+        var numbered = 0
     }
 
     struct Farewell: Sendable {

@@ -11,9 +11,12 @@ extension ConnectionMachine {
     }
 
     /// A frame of our own that the machine wants to hear about when the kernel has taken it.
-    package enum ControlFrame: Equatable, Sendable {
-        case ping
+    package enum OwnFrame: Equatable, Sendable {
+        /// A ping, or a message that is sent in its place.
+        case heartbeat
         case pong
+        /// What a message that matched `heartbeat.expect` is answered with.
+        case reply
     }
 
     /// What has happened.
@@ -46,14 +49,17 @@ extension ConnectionMachine {
         case dialReached(SocketID, DialPhase, account: String? = nil)
         /// The socket reported this. Its `written` means nothing here: see the next two.
         case socket(SocketID, SocketEvent)
-        /// The kernel took a ping or pong of ours; in the order in which they were sent.
-        case frameWritten(SocketID, ControlFrame)
+        /// The kernel took a frame of ours that is no message of the outbox; in the order in which they were sent.
+        case frameWritten(SocketID, OwnFrame)
         /// The kernel took bytes since this was last asked, which must be before every `timerFired`.
         case writeProgressed(SocketID)
-        /// Bytes came in since this was last asked, which must be before every `timerFired` and every
-        /// `frameWritten` of a ping; they need not be a whole frame.
-        case readProgressed(SocketID)
+        /// What came in and is no message yet, and whether bytes came since this was last asked, which must be before
+        /// every `timerFired` and every `frameWritten` of a heartbeat.
+        case readProgressed(SocketID, Intake = .betweenMessages, hasGrown: Bool = true)
+        /// To be reported only after all input that was there when the time was up has been reported.
         case timerFired(TimerID)
+        /// The process runs again after it was stopped, or the machine after it slept.
+        case woke
     }
 
     /// What is to be done about it.
@@ -64,6 +70,10 @@ extension ConnectionMachine {
         case sendClose(code: UInt16?, reason: String)
         case sendPing([UInt8])
         case sendPong([UInt8])
+        /// Send a heartbeat that is a message, in front of what waits in the outbox.
+        case sendHeartbeat(Message)
+        /// Send what a message is answered with, in front of what waits in the outbox.
+        case sendReply(Message)
         /// Close the socket at once, after one try to write what is buffered; it reports nothing any more.
         case drop(SocketID)
         /// Report `timerFired` once, no earlier than this from now.

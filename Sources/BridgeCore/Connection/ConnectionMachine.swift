@@ -21,20 +21,30 @@ package struct ConnectionMachine: Sendable {
     var isAskedFor = false
     /// Heartbeats written over all sockets.
     package internal(set) var heartbeatsSent = 0
+    /// What templates know of messages received, over all sockets.
+    var lastValues: LastValues
+    let sha256: SHA256
+    /// `handle` must be told the time of day.
+    package let needsTimeOfDay: Bool
     private var lastSocket: UInt64 = 0
     private var lastTimer: UInt64 = 0
 
-    package init(_ settings: ConnectionSettings) {
+    package init(_ settings: ConnectionSettings, sha256: @escaping SHA256) {
         self.settings = settings
+        self.sha256 = sha256
         backoff = Backoff(settings.reconnect)
         network = settings.network == .auto ? .reachable : .ignored
+        let templates = settings.heartbeat.templates.map(\.template)
+        lastValues = LastValues(templates.flatMap(\.remembered))
+        needsTimeOfDay = templates.contains { $0.needsTimeOfDay }
     }
 
     /// The machine of the same connection when it begins anew with other settings.
     ///
     /// Its sockets and timers are counted on, so that late news of old ones is recognised.
     package func successor(_ settings: ConnectionSettings) -> ConnectionMachine {
-        var successor = ConnectionMachine(settings)
+        var successor = ConnectionMachine(settings, sha256: sha256)
+        successor.lastValues = lastValues.narrowed(to: successor.lastValues.pointers)
         successor.hasOpened = hasOpened
         successor.heartbeatsSent = heartbeatsSent
         successor.lastSocket = lastSocket
@@ -45,12 +55,15 @@ package struct ConnectionMachine: Sendable {
     }
 
     /// Takes in one event; the actions are to be carried out in order.
+    ///
+    /// The time of day is for templates alone.
     package mutating func handle(
         _ event: Event,
         now: Instant,
+        timeOfDay: WallTime = WallTime(millisecondsSince1970: 0),
         random: inout some RandomNumberGenerator
     ) -> [Action] {
-        var step = Step(now: now)
+        var step = Step(now: now, timeOfDay: timeOfDay)
         switch event {
         case .started: started(&step)
         case .connectRequested: connectRequested(&step)
@@ -66,10 +79,12 @@ package struct ConnectionMachine: Sendable {
         case .networkRestored: networkRestored(&step)
         case .dialReached(let socket, let phase, let account): dialReached(socket, phase, account)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
-        case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step)
+        case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step, random: &random)
         case .writeProgressed(let socket): writeProgressed(on: socket)
-        case .readProgressed(let socket): readProgressed(on: socket)
+        case .readProgressed(let socket, let intake, let hasGrown):
+            readProgressed(on: socket, intake, hasGrown: hasGrown)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
+        case .woke: woke(&step, random: &random)
         }
         return step.actions
     }
@@ -118,14 +133,17 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    private mutating func frameWritten(on socket: SocketID, _ frame: ControlFrame, _ step: inout Step) {
+    private mutating func frameWritten(
+        on socket: SocketID,
+        _ frame: OwnFrame,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
         switch state {
-        case .open(var session) where session.socket == socket:
-            guard frame == .pong else { return pingWritten(session, &step) }
-            if let payload = session.pongs.pongWritten() { step.add(.sendPong(payload)) }
-            state = .open(session)
+        case .open(let session) where session.socket == socket:
+            frameWritten(frame, in: session, &step, random: &random)
         case .closing(var farewell) where farewell.socket == socket:
-            // A ping that was written only now no longer matters.
+            // A heartbeat that was written only now no longer matters, and no reply may follow a close frame.
             guard frame == .pong else { return }
             if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
             state = .closing(farewell)
@@ -150,10 +168,12 @@ package struct ConnectionMachine: Sendable {
 /// The actions that one event has brought about so far, and when it came.
 struct Step {
     let now: Instant
+    let timeOfDay: WallTime
     private(set) var actions: [ConnectionMachine.Action] = []
 
-    init(now: Instant) {
+    init(now: Instant, timeOfDay: WallTime) {
         self.now = now
+        self.timeOfDay = timeOfDay
     }
 
     mutating func add(_ action: ConnectionMachine.Action) {

@@ -36,27 +36,6 @@ package struct ConnectionSettings: Equatable, Sendable {
     package init() {}
 }
 
-/// How a connection proves that its peer is alive.
-package struct HeartbeatSettings: Equatable, Sendable {
-    /// When the first heartbeat of a connection is sent.
-    package enum First: String, CaseIterable, Sendable {
-        /// One interval after ready.
-        case interval
-        /// A random part of the interval after ready, so that many bridges do not beat in step.
-        case random
-    }
-
-    /// From one heartbeat to the next, and the time each has to be answered; zero: none are sent.
-    package var interval = Duration.seconds(20)
-    /// Consecutive heartbeats without an answer before the connection counts as lost; at least 1.
-    package var missLimit = 2
-    package var first = First.interval
-    /// Sent in a close frame when the connection is lost; nil: the socket is just dropped.
-    package var closeCode: UInt16?
-
-    package init() {}
-}
-
 /// When, and how often, a connection that failed or was lost is dialled again.
 package struct ReconnectSettings: Equatable, Sendable {
     package var enabled = true

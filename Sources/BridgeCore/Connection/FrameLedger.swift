@@ -4,7 +4,7 @@
 package struct FrameLedger: Sendable {
     package enum Content: Equatable, Sendable {
         case message(MessageID)
-        case control(ConnectionMachine.ControlFrame)
+        case own(ConnectionMachine.OwnFrame)
         /// A ping that is to prove what went before, which the machine knows nothing of.
         case probe
     }

@@ -1,3 +1,5 @@
+package import WebSocketProtocol
+
 /// Decides what an open connection sends next, and whether it may go yet: heartbeats before messages, probes for
 /// the proof of what was sent, and all of it within the rate.
 ///
@@ -6,6 +8,10 @@ package struct SendSchedule: Sendable {
     package enum Frame: Equatable, Sendable {
         /// The machine's ping.
         case ping([UInt8])
+        /// A message in the place of such a ping.
+        case heartbeat(Message)
+        /// What a message that matched is answered with.
+        case reply(Message)
         /// A ping whose pong confirms messages.
         case probe([UInt8])
         case message(Outbox.Departure)
@@ -13,8 +19,8 @@ package struct SendSchedule: Sendable {
 
     private var limit: RateLimit?
     private var proof = PongProof()
-    /// Pings of the machine that are to go next; it never has many.
-    private var due = Queue<[UInt8]>()
+    /// Frames of the machine that are to go next; it never has many.
+    private var due = Queue<Frame>()
 
     /// Nil: as fast as the socket takes it.
     package init(rate: RateSettings?) {
@@ -30,20 +36,22 @@ package struct SendSchedule: Sendable {
         if limit == nil { limit = RateLimit(rate) } else { limit?.change(to: rate) }
     }
 
-    /// A ping of the machine is to go next.
-    package mutating func pingFellDue(_ payload: [UInt8]) {
-        due.append(payload)
+    /// A frame of the machine's is to go next.
+    package mutating func fellDue(_ frame: Frame) {
+        due.append(frame)
     }
 
-    /// A ping of the machine waits for the rate, which is no fault of the peer.
-    package var holdsPing: Bool { !due.isEmpty }
+    /// A heartbeat waits for the rate, which is no fault of the peer.
+    package var holdsHeartbeat: Bool {
+        !due.isEmpty && due.elements.contains { if case .reply = $0 { false } else { true } }
+    }
 
     /// Whether frames that the kernel took have to be told.
     package var isRated: Bool { limit != nil }
 
     /// Hands out what goes next, in order; nil when nothing may go now.
     ///
-    /// With `isFull` it is pings of the machine alone: the socket has enough, or may carry no messages.
+    /// With `isFull` it is frames of the machine alone: the socket has enough, or may carry no messages.
     package mutating func next(from outbox: inout Outbox, isFull: Bool, now: Instant) -> Frame? {
         let room = limit?.room(now: now) ?? .max
         guard room > 0, let frame = frame(from: &outbox, isFull: isFull, isLast: room == 1) else {
@@ -54,9 +62,11 @@ package struct SendSchedule: Sendable {
     }
 
     private mutating func frame(from outbox: inout Outbox, isFull: Bool, isLast: Bool) -> Frame? {
-        if let payload = due.popFirst() {
-            if outbox.settings.confirm == .pong { proof.sent(payload, behind: outbox.newestOut ?? 0) }
-            return .ping(payload)
+        if let frame = due.popFirst() {
+            if case .ping(let payload) = frame, outbox.settings.confirm == .pong {
+                proof.sent(payload, behind: outbox.newestOut ?? 0)
+            }
+            return frame
         }
         guard !isFull else { return nil }
         if let probe = probe(outbox, isLast: isLast) { return .probe(probe) }
@@ -77,7 +87,7 @@ package struct SendSchedule: Sendable {
         guard let opening = limit?.opening, limit?.room(now: now) == 0 else { return nil }
         let wantsProbe =
             outbox.settings.confirm == .pong && outbox.newestOut.map(proof.wantsProbe) ?? false
-        return holdsPing || outbox.hasNext || wantsProbe ? opening : nil
+        return !due.isEmpty || outbox.hasNext || wantsProbe ? opening : nil
     }
 
     /// The kernel took the oldest frame that was handed out.
@@ -90,7 +100,7 @@ package struct SendSchedule: Sendable {
         proof.answered(payload)
     }
 
-    /// The connection is about to close, or gone: the machine's pings have no use any more.
+    /// The connection is about to close, or gone: the machine's frames have no use any more.
     package mutating func notReady() {
         due = Queue()
     }

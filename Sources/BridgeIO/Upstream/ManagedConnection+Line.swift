@@ -72,7 +72,7 @@ extension ManagedConnection {
 
     func sendPong(_ payload: [UInt8]) {
         guard let line else { return }
-        line.hand(.control(.pong)) { $0.sendPong(payload) }
+        line.hand(.own(.pong)) { $0.sendPong(payload) }
         surroundings.flushes.schedule(self)
     }
 
@@ -90,15 +90,20 @@ extension ManagedConnection {
     /// Writes what was sent since the last flush.
     func flush() { line?.socket.flush() }
 
-    /// Tells the machine if the kernel took anything, or the peer sent anything, since this was last called.
+    /// Tells the machine if the kernel took anything, or the peer sent anything, since this was last called, and
+    /// whether an answer may still stand behind what came.
     func noteProgress() {
         guard let line else { return }
         let taken = line.handedBytes - line.socket.unwrittenBytes
-        // A ping that the rate holds back must not count as one that the peer does not take.
-        if taken > line.takenBytes || schedule.holdsPing { tell(.writeProgressed(line.id)) }
+        // A heartbeat that the rate holds back must not count as one that the peer does not take.
+        if taken > line.takenBytes || schedule.holdsHeartbeat { tell(.writeProgressed(line.id)) }
         line.takenBytes = taken
         let received = line.socket.receivedBytes
-        if received > line.receivedBytes { tell(.readProgressed(line.id)) }
+        let intake = line.socket.intake
+        let hasGrown = received > line.receivedBytes
+        if hasGrown || intake != .betweenMessages {
+            tell(.readProgressed(line.id, intake, hasGrown: hasGrown))
+        }
         line.receivedBytes = received
     }
 }

@@ -71,9 +71,17 @@ extension ManagedConnection {
         watchRate(now)
     }
 
+    /// Sends a frame of the machine's, as soon as the rate allows.
+    func goNext(_ frame: SendSchedule.Frame) {
+        schedule.fellDue(frame)
+        fill()
+    }
+
     private func hand(_ frame: SendSchedule.Frame, to line: Line) {
         switch frame {
-        case .ping(let payload): line.hand(.control(.ping)) { $0.sendPing(payload) }
+        case .ping(let payload): line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
+        case .heartbeat(let message): line.hand(.own(.heartbeat)) { $0.send(message) }
+        case .reply(let message): line.hand(.own(.reply)) { $0.send(message) }
         case .probe(let payload): line.hand(.probe) { $0.sendPing(payload) }
         case .message(let departure): line.hand(.message(departure.id)) { $0.send(departure.message) }
         }
@@ -97,14 +105,14 @@ extension ManagedConnection {
             switch content {
             case .message(let id):
                 if let message = outbox.written(id) { sent(id, message) }
-            case .control(let frame):
-                // What came before the ping was written is no answer to it.
-                if frame == .ping { noteProgress() }
+            case .own(let frame):
+                // What came before the heartbeat was written is no answer to it.
+                if frame == .heartbeat { noteProgress() }
                 tell(.frameWritten(line.id, frame))
             case .probe:
                 break
             }
-            if schedule.isRated, content != .control(.pong) { schedule.written(now: surroundings.loop.now) }
+            if schedule.isRated, content != .own(.pong) { schedule.written(now: surroundings.loop.now) }
         }
         fill()
         noteDemand()

@@ -66,6 +66,9 @@ package final class ManagedConnection {
     var tally: ConnectionTally
     var line: Line?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
+    /// Timers that fired while input that was there before may still be unread.
+    var firedTimers: [ConnectionMachine.TimerID] = []
+    var inputTurn: NextTurn?
     /// Wakes when the oldest message that waits has waited for too long.
     var expiry: (due: Instant, timer: LoopTimer)?
     /// Wakes when the rate lets something go that waits.
@@ -76,6 +79,7 @@ package final class ManagedConnection {
         didSet { noteDemand() }
     }
     private var random = SystemRandomNumberGenerator()
+    private static let noTime = WallTime(millisecondsSince1970: 0)
     /// What has happened and the machine has not been told yet, oldest first.
     private var pending: [ConnectionMachine.Event] = []
     private var isTelling = false
@@ -95,7 +99,7 @@ package final class ManagedConnection {
         reachability = target.reachability
         credentials = TLSCredentials.shared(for: target.tls)
         self.surroundings = surroundings
-        machine = ConnectionMachine(settings)
+        machine = ConnectionMachine(settings, sha256: Digests.sha256)
         offer = machine.uplink
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
         schedule = SendSchedule(rate: settings.rate)
@@ -128,6 +132,12 @@ package final class ManagedConnection {
 
     /// Ends the pause; idempotent.
     package func resume() { tell(.resumeRequested) }
+
+    /// The process was stopped, or the machine slept: the peer is asked whether it is still there.
+    package func wake() {
+        noteProgress()
+        tell(.woke)
+    }
 
     /// Writes what the upstream takes, closes it with 1001 and ends; `onFinished` is called once, perhaps at once.
     package func stop(onFinished: @escaping () -> Void) {
@@ -176,7 +186,12 @@ package final class ManagedConnection {
             )
             _ = machine.handle(reached, now: surroundings.loop.now, random: &random)
         }
-        let actions = machine.handle(event, now: surroundings.loop.now, random: &random)
+        let actions = machine.handle(
+            event,
+            now: surroundings.loop.now,
+            timeOfDay: machine.needsTimeOfDay ? surroundings.wallClock() : ManagedConnection.noTime,
+            random: &random
+        )
         if machine.standing != tally.standing { tally.stands(machine.standing, at: surroundings.wallClock()) }
         for action in actions { carryOut(action) }
     }
@@ -185,28 +200,19 @@ package final class ManagedConnection {
         switch action {
         case .dial(let id): dial(id)
         case .sendClose(let code, let reason): sendClose(code: code, reason: reason)
-        case .sendPing(let payload):
-            schedule.pingFellDue(payload)
-            fill()
+        case .sendPing(let payload): goNext(.ping(payload))
+        case .sendHeartbeat(let message): goNext(.heartbeat(message))
+        case .sendReply(let message): goNext(.reply(message))
         case .sendPong(let payload): sendPong(payload)
         case .drop(let id): drop(id)
         case .startTimer(let id, let delay): startTimer(id, after: delay)
-        case .cancelTimer(let id): timers.removeValue(forKey: id)?.cancel()
+        case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
         case .deliver(let message): deliver(message)
         case .ready: fill()
         case .notReady: schedule.notReady()
         case .returnInFlight(let code): returnInFlight(closeCode: code)
         case .finished: finish()
-        }
-    }
-
-    private func startTimer(_ id: ConnectionMachine.TimerID, after delay: Duration) {
-        timers[id] = surroundings.loop.startTimer(after: delay) { [weak self] in
-            guard let self else { return }
-            timers[id] = nil
-            noteProgress()
-            tell(.timerFired(id))
         }
     }
 

@@ -31,6 +31,15 @@ extension UpstreamSocket {
     /// Bytes that came in so far, whether they are a whole frame or not.
     package var receivedBytes: UInt64 { transport?.receivedBytes ?? 0 }
 
+    /// What is known of what came in and was not reported.
+    var intake: Intake {
+        if reading.hasBacklog || reading.isPaused { return .unread }
+        guard case .open(_, let session) = state, session.decoder.isInsideMessage else {
+            return .betweenMessages
+        }
+        return .insideMessage
+    }
+
     func received(_ bytes: Span<UInt8>) {
         guard !reading.hasBacklog else { return keep(bytes, from: 0) }
         if case .refused(_, let failure, let excerpt, _) = state {

@@ -31,6 +31,9 @@ package struct FrameDecoder {
         heads = FrameHeadReader(role: role, allowsCompression: inflater != nil)
     }
 
+    /// A part of a text or binary message was read, and not its end.
+    package var isInsideMessage: Bool { message != nil }
+
     /// Reads `input` from `offset` to the next event, or to its end, which gives nil.
     ///
     /// The caller asks again, with the same input, until it gets nil, and then goes on with the next input at

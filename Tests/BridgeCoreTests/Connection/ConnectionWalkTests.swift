@@ -22,6 +22,16 @@ import WebSocketTestSupport
                 settings.heartbeat.missLimit = Int.random(in: 0...3, using: &dice)
                 settings.heartbeat.first = Bool.random(using: &dice) ? .interval : .random
                 settings.heartbeat.closeCode = Bool.random(using: &dice) ? 4000 : nil
+                settings.heartbeat.alive = Bool.random(using: &dice) ? .any : .answer
+                let message = try? MessageTemplate(text: "{{counter}} {{last:/a}}")
+                switch Int.random(in: 0..<4, using: &dice) {
+                case 0: settings.heartbeat.send = message.map { .message($0) } ?? .none
+                case 1:
+                    settings.heartbeat.send = .none
+                    settings.heartbeat.expect = .prefix("hel")
+                    settings.heartbeat.reply = message
+                default: break
+                }
                 settings.reconnect.enabled = Int.random(in: 0..<10, using: &dice) > 0
                 settings.reconnect.maxRetries =
                     Bool.random(using: &dice) ? Int.random(in: 0...5, using: &dice) : nil
@@ -37,7 +47,9 @@ import WebSocketTestSupport
             switch Int.random(in: 0..<20, using: &dice) {
             case 0: try tell(request)
             case 1: try tell(late)
-            case 2: world.suspend(.seconds(Int.random(in: 0...100, using: &dice)))
+            case 2:
+                world.suspend(.seconds(Int.random(in: 0...100, using: &dice)))
+                if Bool.random(using: &dice) { try tell(.woke) }
             case 3: try tell(Bool.random(using: &dice) ? .networkLost : .networkRestored)
             case 4...7: try fireNextTimer()
             case 8...9: try advanceALittle()
@@ -76,7 +88,11 @@ import WebSocketTestSupport
                 switch Int.random(in: 0..<4, using: &dice) {
                 case 0: return .socket(socket, .plainlyOpened)
                 case 1: return .socket(socket, .ended(error: nil))
-                case 2: return .frameWritten(socket, Bool.random(using: &dice) ? .ping : .pong)
+                case 2:
+                    return .frameWritten(
+                        socket,
+                        [.heartbeat, .pong, .reply].randomElement(using: &dice) ?? .pong
+                    )
                 default:
                     let isRunning = world.timers[.init(timer)] != nil
                     return isRunning ? .socket(socket, .refused) : .timerFired(.init(timer))
@@ -135,9 +151,11 @@ import WebSocketTestSupport
             case 3: .socket(socket.id, .ended(error: nil))
             case 4...9: .socket(socket.id, .ping([1]))
             case 10...12: .socket(socket.id, .pong([1]))
-            case 13...15: .writeProgressed(socket.id)
-            case 16...19: .frameWritten(socket.id, .ping)
-            case 20...22: .frameWritten(socket.id, .pong)
+            case 13...14: .writeProgressed(socket.id)
+            case 15: .readProgressed(socket.id, .insideMessage)
+            case 16...19: .frameWritten(socket.id, .heartbeat)
+            case 20...21: .frameWritten(socket.id, .pong)
+            case 22: .frameWritten(socket.id, .reply)
             default: .socket(socket.id, .text("hello"))
             }
         }

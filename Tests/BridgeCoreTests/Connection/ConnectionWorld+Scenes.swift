@@ -10,16 +10,17 @@ extension ConnectionWorld {
         return world
     }
 
-    /// One heartbeat later: the ping has been written.
+    /// One heartbeat later: it has been written.
+    @discardableResult
     mutating func beat(_ interval: Duration) throws -> [UInt8] {
         let payload = try advance(interval).pings.last ?? []
-        try writePing()
+        try writeHeartbeat()
         return payload
     }
 
-    mutating func writePing() throws {
+    mutating func writeHeartbeat() throws {
         guard let socket else { return }
-        try tell(.frameWritten(socket.id, .ping))
+        try tell(.frameWritten(socket.id, .heartbeat))
     }
 }
 
@@ -39,6 +40,15 @@ extension SocketEvent {
 extension [ConnectionMachine.Action] {
     var pings: [[UInt8]] {
         compactMap { if case .sendPing(let payload) = $0 { payload } else { nil } }
+    }
+
+    /// Heartbeats that are messages.
+    var beats: [Message] {
+        compactMap { if case .sendHeartbeat(let message) = $0 { message } else { nil } }
+    }
+
+    var replies: [Message] {
+        compactMap { if case .sendReply(let message) = $0 { message } else { nil } }
     }
 
     var pongs: [[UInt8]] {

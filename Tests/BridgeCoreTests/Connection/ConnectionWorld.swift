@@ -48,7 +48,7 @@ struct ConnectionWorld {
         var settings = ConnectionSettings()
         configure(&settings)
         self.settings = settings
-        machine = ConnectionMachine(settings)
+        machine = ConnectionMachine(settings, sha256: { $0 })
         random = SeededGenerator(seed: seed)
     }
 
@@ -56,13 +56,17 @@ struct ConnectionWorld {
     @discardableResult
     mutating func tell(_ event: ConnectionMachine.Event) throws -> [ConnectionMachine.Action] {
         note(event)
-        let actions = machine.handle(event, now: now, random: &random)
+        let actions = machine.handle(event, now: now, timeOfDay: timeOfDay, random: &random)
         for action in actions {
             if isFinished { throw Impossible.action(action, "nothing follows the end") }
             try carryOut(action)
         }
         try checkWaits()
         return actions
+    }
+
+    private var timeOfDay: WallTime {
+        WallTime(millisecondsSince1970: (now.nanoseconds - 1_000_000_000) / 1_000_000)
     }
 
     /// Hands it an event of the live socket.
@@ -137,7 +141,7 @@ extension ConnectionWorld {
             guard socket?.id == id else { throw Impossible.action(action, "no such socket") }
             socket = nil
         case .sendClose: try sendClose(action)
-        case .sendPing:
+        case .sendPing, .sendHeartbeat, .sendReply:
             guard socket?.stage == .open else { throw Impossible.action(action, "not open") }
         case .sendPong:
             guard socket?.stage == .open || socket?.stage == .closeSent else {

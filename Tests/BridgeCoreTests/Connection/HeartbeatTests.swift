@@ -144,7 +144,7 @@ import Testing
         var world = try ConnectionWorld.open()
         try world.advance(Self.interval)
         try world.advance(.seconds(15))
-        try world.writePing()
+        try world.writeHeartbeat()
         let early = try world.advance(.milliseconds(19_999))
         let due = try world.advance(.milliseconds(1))
         #expect(early.records.isEmpty)
@@ -160,7 +160,7 @@ import Testing
             #expect(actions.records.isEmpty)
             #expect(actions.pings.isEmpty)
         }
-        try world.writePing()
+        try world.writeHeartbeat()
         let actions = try world.advance(Self.interval)
         #expect(actions.records == [.heartbeatMissed(misses: 1)])
     }
@@ -226,7 +226,7 @@ import Testing
         var world = try ConnectionWorld.open()
         try world.advance(Self.interval)
         #expect(world.machine.heartbeatsSent == 0)
-        try world.writePing()
+        try world.writeHeartbeat()
         #expect(world.machine.heartbeatsSent == 1)
     }
 }

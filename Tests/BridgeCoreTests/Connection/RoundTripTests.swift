@@ -9,7 +9,7 @@ import Testing
         var world = try ConnectionWorld.open()
         let payload = try #require(try world.advance(Self.interval).pings.first)
         try world.advance(.seconds(3))
-        try world.writePing()
+        try world.writeHeartbeat()
         try world.advance(.milliseconds(40))
         try world.socket(.pong(payload))
         #expect(world.machine.pulse?.roundTrip == .milliseconds(40))

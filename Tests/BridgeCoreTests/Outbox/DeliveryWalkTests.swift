@@ -71,6 +71,7 @@ import WebSocketTestSupport
             guard !isPeerDone, !underWay.isEmpty else { return }
             switch underWay.removeFirst() {
             case .ping(let payload), .probe(let payload): words.append(.pong(payload))
+            case .heartbeat, .reply: break
             case .message(let departure):
                 if big.contains(departure.id.number) {
                     isPeerDone = true
@@ -136,9 +137,9 @@ import WebSocketTestSupport
             case 24...30: line.peerReads()
             case 31...36: line.listen()
             case 37: line.now += .milliseconds(Int.random(in: 0...100, using: &dice))
-            case 38 where !line.schedule.holdsPing:
+            case 38 where !line.schedule.holdsHeartbeat:
                 pings &+= 1
-                line.schedule.pingFellDue([pings])
+                line.schedule.fellDue(.ping([pings]))
             case 39 where drops && Int.random(in: 0..<3, using: &dice) == 0: line.lose(nil)
             default: break
             }

@@ -40,6 +40,8 @@ import WebSocketTestSupport
             schedule.written(now: now)
             switch frame {
             case .ping(let payload): return "ping\(payload)"
+            case .heartbeat(let message): return "heartbeat\(message.bytes)"
+            case .reply(let message): return "reply\(message.bytes)"
             case .probe: return "probe"
             case .message(let departure):
                 _ = outbox.written(departure.id)
@@ -55,7 +57,7 @@ import WebSocketTestSupport
             let payload: [UInt8]
             switch frame {
             case .ping(let bytes), .probe(let bytes): payload = bytes
-            case .message, nil: return []
+            case .message, .heartbeat, .reply, nil: return []
             }
             guard let number = schedule.answered(payload) else { return [] }
             return outbox.confirmed(through: number).map(\.id.number)
@@ -65,7 +67,7 @@ import WebSocketTestSupport
     @Test func `a ping goes before all messages, also to a socket that is full`() throws {
         var desk = try Desk(2)
         let first = desk.word()
-        desk.schedule.pingFellDue([7])
+        desk.schedule.fellDue(.ping([7]))
         let full = [desk.word(isFull: true), desk.word(isFull: true)]
         let rest = desk.words(3)
         #expect(first == "1")
@@ -73,12 +75,28 @@ import WebSocketTestSupport
         #expect(rest == ["2"])
     }
 
+    @Test func `heartbeats that are messages and replies go before all others, in order and within the rate`()
+        throws
+    {
+        var desk = try Desk(2, rate: RateSettings(messages: 2, per: .seconds(1)))
+        desk.schedule.fellDue(.reply(Message(.text, [1])))
+        let isHeld = desk.schedule.holdsHeartbeat
+        desk.schedule.fellDue(.heartbeat(Message(.text, [2])))
+        #expect(!isHeld)
+        #expect(desk.schedule.holdsHeartbeat)
+        let first = [desk.word(isFull: true), desk.word(isFull: true), desk.word()]
+        #expect(first == ["reply[1]", "heartbeat[2]", nil])
+        desk.now += .seconds(2)
+        let rest = desk.words(3)
+        #expect(rest == ["1", "2"])
+    }
+
     @Test func `the rate holds pings and messages, and the ping goes next`() throws {
         var desk = try Desk(4, rate: RateSettings(messages: 2, per: .seconds(1)))
         let first = desk.words(4)
-        desk.schedule.pingFellDue([7])
+        desk.schedule.fellDue(.ping([7]))
         let held = desk.word()
-        #expect(desk.schedule.holdsPing)
+        #expect(desk.schedule.holdsHeartbeat)
         let opening = desk.schedule.opening(for: desk.outbox, now: desk.now)
         desk.now = try #require(opening)
         let second = desk.words(4)
@@ -86,7 +104,7 @@ import WebSocketTestSupport
         #expect(held == nil)
         #expect(opening == Self.start + .seconds(1))
         #expect(second == ["ping[7]", "3"])
-        #expect(!desk.schedule.holdsPing)
+        #expect(!desk.schedule.holdsHeartbeat)
     }
 
     @Test func `nothing is to be waited for when nothing waits`() throws {
@@ -101,9 +119,9 @@ import WebSocketTestSupport
 
     @Test func `a ping that is held has no use for the next socket`() throws {
         var desk = try Desk(0, rate: RateSettings(messages: 1, per: .seconds(1)))
-        desk.schedule.pingFellDue([1])
+        desk.schedule.fellDue(.ping([1]))
         _ = desk.word()
-        desk.schedule.pingFellDue([2])
+        desk.schedule.fellDue(.ping([2]))
         desk.schedule.socketLost(now: desk.now)
         desk.now += .seconds(10)
         let rest = desk.word()
@@ -135,7 +153,7 @@ import WebSocketTestSupport
     @Test func `the machine's ping proves as much as a probe`() throws {
         var desk = try Desk(2, confirm: .pong)
         _ = desk.words(2)
-        desk.schedule.pingFellDue([7])
+        desk.schedule.fellDue(.ping([7]))
         let ping = desk.next()
         let probe = desk.word()
         #expect(probe == nil)
@@ -146,7 +164,7 @@ import WebSocketTestSupport
         var desk = try Desk(1, confirm: .pong)
         _ = desk.words(1)
         let probe = desk.next()
-        desk.schedule.pingFellDue([7])
+        desk.schedule.fellDue(.ping([7]))
         let ping = desk.next()
         #expect(desk.answer(ping) == [1])
         #expect(desk.answer(probe) == [])
@@ -160,7 +178,7 @@ import WebSocketTestSupport
         _ = desk.words(1)
         let probe = desk.next()
         for number in 0..<100 as Range<UInt8> {
-            desk.schedule.pingFellDue([number])
+            desk.schedule.fellDue(.ping([number]))
             _ = desk.next()
         }
         #expect(desk.answer(probe) == [1])
@@ -205,12 +223,12 @@ import WebSocketTestSupport
         var times: [Instant] = []
         var next: UInt8 = 0
         for _ in 0..<500 {
-            if Int.random(in: 0..<4, using: &dice) == 0, !desk.schedule.holdsPing {
+            if Int.random(in: 0..<4, using: &dice) == 0, !desk.schedule.holdsHeartbeat {
                 next &+= 1
-                desk.schedule.pingFellDue([next])
+                desk.schedule.fellDue(.ping([next]))
             }
             if desk.outbox.load(now: desk.now).messages < 900 { try desk.post() }
-            let isDue = desk.schedule.holdsPing
+            let isDue = desk.schedule.holdsHeartbeat
             let frame = desk.next()
             if let frame {
                 if isDue { #expect(frame == .ping([next])) }

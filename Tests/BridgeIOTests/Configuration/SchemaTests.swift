@@ -64,6 +64,10 @@ private let cases = [
     KeyCase("connections.*.tls.serverName", "name.example"), KeyCase("connections.*.tls.verify", "false"),
     KeyCase("connections.*.heartbeat.interval", "0", shows: "0s"),
     KeyCase("connections.*.heartbeat.missLimit", "1"), KeyCase("connections.*.heartbeat.first", "random"),
+    KeyCase("connections.*.heartbeat.send", "none"),
+    KeyCase("connections.*.heartbeat.expect", "{ any: true }", shows: ""),
+    KeyCase("connections.*.heartbeat.reply", "{ text: a }", shows: "", beside: "expect: { any: true }, "),
+    KeyCase("connections.*.heartbeat.alive", "answer"),
     KeyCase("connections.*.heartbeat.closeCode", "4000"),
     KeyCase("connections.*.reconnect.enabled", "false"),
     KeyCase("connections.*.reconnect.initialDelay", "10ms"), KeyCase("connections.*.reconnect.factor", "1.5"),
@@ -138,8 +142,7 @@ private let cases = [
     @Test func `takes values that ask for nothing where a key is not available`() throws {
         let connection = ConfigurationScene.connection(
             """
-            preset: null, parameters: {}, resumeUrl: ~, proxy: null, rate: , onOpen: [], rules: [], request: null,
-            heartbeat: { send: ping, expect: null, reply: null, alive: any }
+            preset: null, parameters: {}, resumeUrl: ~, proxy: null, rate: , onOpen: [], rules: [], request: null
             """
         )
         let yaml = """

@@ -67,6 +67,29 @@ import WebSocketProtocol
         #expect(!scene.log.records.contains(.heartbeatLost))
     }
 
+    @Test func `an answer that came while the loop was busy is read before the heartbeat is judged`() throws {
+        let scene = try ConnectionScene {
+            $0.heartbeat.interval = .milliseconds(50)
+            $0.heartbeat.missLimit = 1
+        }
+        scene.upstream.answersPings = false
+        scene.connection.start()
+        scene.run { scene.connection.isReady && scene.upstream.peers.first?.isOpen == true }
+        let peer = try scene.peer(0)
+        var isAnswered = false
+        // After the loop has looked for input, and before it looks at its timers.
+        let busy = AfterInput(loop: scene.loop) {
+            guard !isAnswered, case .ping(let payload) = peer.events.last else { return }
+            isAnswered = true
+            peer.write([0x8A, UInt8(payload.count)] + payload)
+            let end = scene.loop.now + .milliseconds(80)
+            while scene.loop.now < end {}
+        }
+        scene.run { scene.connection.status.heartbeats.roundTrip != nil || scene.upstream.peers.count > 1 }
+        withExtendedLifetime(busy) {}
+        #expect(!scene.log.records.contains(.heartbeatMissed(misses: 1)))
+    }
+
     @Test func `an upload that is stuck is as good as silence, until it moves again`() throws {
         let scene = try ConnectionScene.open {
             ConnectionScene.makeRoom(&$0)

@@ -7,6 +7,7 @@ words, so that a mistake of the product is not repeated by its test.
 from .bridge import Bridge
 from .certificates import Authority
 from .curl import Curl, curl, shell
+from .distant_upstream import DistantUpstream
 from .event_source import Event, EventSourceParser
 from .http1 import Client, Response
 from .network import Cable, IsolatedNetwork, ip
@@ -25,6 +26,7 @@ __all__ = [
     "Client",
     "Curl",
     "Deadline",
+    "DistantUpstream",
     "Event",
     "EventSourceParser",
     "IsolatedNetwork",

@@ -79,7 +79,14 @@ class RawPeer:
             (length,) = struct.unpack("!Q", self._exactly(8, deadline))
         key = self._exactly(4, deadline)
         payload = self._exactly(length, deadline)
-        return first & 0x0F, bytes(byte ^ key[at % 4] for at, byte in enumerate(payload))
+        # As one large number, since a byte at a time takes seconds for a large message.
+        mask = int.from_bytes((key * (length // 4 + 1))[:length])
+        return first & 0x0F, (int.from_bytes(payload) ^ mask).to_bytes(length)
+
+    def sip(self, limit: int) -> None:
+        """Take some bytes of the bridge, once there are any, to be made frames of later."""
+        self._socket.settimeout(Deadline("something from the bridge").left())
+        self._buffer += self._socket.recv(limit)
 
     def close_code(self) -> int:
         """Pass over frames up to the bridge's close frame, and return its code."""

@@ -142,11 +142,13 @@ class Peer:
         self._await(lambda: self.gone, "the bridge closes the upstream connection")
         return self.close_frame
 
-    async def run(self) -> None:
-        """Record what arrives until the connection ends."""
+    async def run(self, answers: Callable[[Message], Message | None]) -> None:
+        """Record what arrives, and answer it, until the connection ends."""
         with contextlib.suppress(ConnectionClosed):
             while True:
                 message = await self._connection.recv()
+                if (answer := answers(message)) is not None:
+                    await self._connection.send(answer)
                 with self._news:
                     self.messages.append(message)
                     self._news.notify_all()
@@ -178,17 +180,20 @@ class Upstream:
         port: int = 0,
         path: Path | None = None,
         namespace: IsolatedNetwork | None = None,
+        answers: Callable[[Message], Message | None] = lambda _: None,
     ):
         """Listen, unless `away`, on a port of `host` (in `namespace`), or on a unix socket at `path`.
 
         `refuse` answers every handshake with this HTTP status; `close_at_once` accepts and then closes with
-        this code; a message of more than `max_size` bytes closes the connection with 1009.
+        this code; a message of more than `max_size` bytes closes the connection with 1009. `answers` gives
+        what to send at once for a message.
         """
         self.refuse = refuse
         self.close_at_once = close_at_once
         #: Requests for a handshake so far, refused ones included.
         self.dials = 0
         self.peers: list[Peer] = []
+        self._answers = answers
         self._tls = tls
         self._compression = compression
         self._subprotocols: Any = subprotocols
@@ -285,7 +290,7 @@ class Upstream:
             self._news.notify_all()
         if self.close_at_once is not None:
             await connection.close(self.close_at_once)
-        await peer.run()
+        await peer.run(self._answers)
 
 
 def _await(news: threading.Condition, holds: Callable[[], bool], what: str) -> None:

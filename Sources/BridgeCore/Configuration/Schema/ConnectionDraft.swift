@@ -77,6 +77,9 @@ struct ConnectionDraft: Sendable {
 extension ConnectionDraft {
     /// Complains about settings that contradict one another, each alone being right.
     func check(_ reader: inout ConfigurationReader) {
+        reader.inside("heartbeat") { reader in
+            settings.heartbeat.check(isReceiveOnly: settings.receiveOnly, captured: [], &reader)
+        }
         if upstream.requireSubprotocol, upstream.subprotocols.isEmpty, !reader.isBroken("subprotocols") {
             reader.inside("requireSubprotocol") { reader in
                 reader.complain(reader.line ?? line, "needs subprotocols to choose from")

@@ -20,10 +20,10 @@ extension HeartbeatSettings {
         ),
         Field("missLimit", \.missLimit, .number(1...1000)),
         Field("first", \.first, .word()),
-        .later("send", only: .word("ping")),
-        .later("expect", only: .null),
-        .later("reply", only: .null),
-        .later("alive", only: .word("any")),
+        Field("send", \.send, .beat),
+        Field("expect", \.expect, .optional(.matcher)),
+        Field("reply", \.reply, .optional(.messageTemplate)),
+        Field("alive", \.alive, .word()),
         Field("closeCode", \.closeCode, .optional(.closeCode)),
     ]
 }

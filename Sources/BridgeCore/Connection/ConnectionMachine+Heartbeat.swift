@@ -1,0 +1,163 @@
+internal import WebSocketProtocol
+
+extension ConnectionMachine {
+    // MARK: What arrives
+
+    /// An answer is for the heartbeat; every other message is for the subscribers.
+    mutating func received(
+        _ message: Message,
+        in session: Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        var session = session
+        lastValues.received(message)
+        session.heartbeat.arrived()
+        session.heartbeat.messageArrived(now: step.now)
+        if settings.heartbeat.answer?.matches(message) == true {
+            session.heartbeat.answered(now: step.now)
+            if settings.heartbeat.reply != nil, let question = session.replies.asked(message) {
+                reply(to: question, in: &session, &step, random: &random)
+            }
+        } else {
+            step.add(.deliver(message))
+        }
+        state = .open(session)
+    }
+
+    private func reply(
+        to message: Message,
+        in session: inout Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        guard let template = settings.heartbeat.reply,
+            let reply = compose(template, answering: message, in: &session, step, random: &random)
+        else { return }
+        session.replies.answered(bytes: reply.bytes.count)
+        step.add(.sendReply(reply))
+    }
+
+    /// Fills in a template; nil if no message comes of it.
+    private func compose(
+        _ template: MessageTemplate,
+        answering message: Message? = nil,
+        in session: inout Session,
+        _ step: Step,
+        random: inout some RandomNumberGenerator
+    ) -> Message? {
+        var values = TemplateValues(
+            timeOfDay: step.timeOfDay,
+            counter: session.numbered + 1,
+            sha256: sha256
+        )
+        values.message = message
+        values.last = lastValues
+        guard let composed = template.message(with: values, random: &random) else { return nil }
+        if template.template.needsCounter { session.numbered += 1 }
+        return composed
+    }
+
+    mutating func readProgressed(on socket: SocketID, _ intake: Intake, hasGrown: Bool) {
+        guard case .open(var session) = state, session.socket == socket else { return }
+        session.heartbeat.read(intake, hasGrown: hasGrown)
+        state = .open(session)
+    }
+
+    // MARK: What is written
+
+    mutating func writeProgressed(on socket: SocketID) {
+        guard case .open(var session) = state, session.socket == socket else { return }
+        session.heartbeat.writeProgressed()
+        state = .open(session)
+    }
+
+    mutating func frameWritten(
+        _ frame: OwnFrame,
+        in session: Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        var session = session
+        switch frame {
+        case .heartbeat: heartbeatWritten(in: &session, &step)
+        case .pong: if let payload = session.pongs.pongWritten() { step.add(.sendPong(payload)) }
+        case .reply:
+            if let question = session.replies.written() {
+                reply(to: question, in: &session, &step, random: &random)
+            }
+        }
+        state = .open(session)
+    }
+
+    private mutating func heartbeatWritten(in session: inout Session, _ step: inout Step) {
+        guard session.heartbeat.written(now: step.now) else { return }
+        heartbeatsSent += 1
+        restartHeartbeatTimer(of: &session, &step)
+    }
+
+    // MARK: When it is time
+
+    mutating func heartbeatFellDue(
+        _ session: Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        var session = session
+        session.heartbeatTimer = nil
+        let verdict = session.heartbeat.fellDue(now: step.now)
+        if let misses = verdict.missed { step.add(.record(.heartbeatMissed(misses: misses))) }
+        guard !verdict.isLost else { return heartbeatLost(session, &step, random: &random) }
+        if verdict.isDue { beat(in: &session, &step, random: &random) }
+        restartHeartbeatTimer(of: &session, &step)
+        state = .open(session)
+    }
+
+    /// Nobody knows what became of the peer meanwhile: it is asked at once.
+    mutating func woke(_ step: inout Step, random: inout some RandomNumberGenerator) {
+        guard case .open(var session) = state, session.heartbeatTimer != nil else { return }
+        if session.heartbeat.woke(now: step.now) { beat(in: &session, &step, random: &random) }
+        restartHeartbeatTimer(of: &session, &step)
+        state = .open(session)
+    }
+
+    private func beat(
+        in session: inout Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        switch settings.heartbeat.send {
+        case .ping:
+            step.add(.sendPing(session.heartbeat.ping()))
+        case .message(let template):
+            guard let message = compose(template, in: &session, step, random: &random) else {
+                return session.heartbeat.skipped()
+            }
+            session.heartbeat.messageSent()
+            step.add(.sendHeartbeat(message))
+        case .none:
+            break
+        }
+    }
+
+    private mutating func restartHeartbeatTimer(of session: inout Session, _ step: inout Step) {
+        if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
+        session.heartbeatTimer = startTimer(after: settings.heartbeat.interval, &step)
+    }
+
+    private mutating func heartbeatLost(
+        _ session: Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        step.add(.record(.heartbeatLost))
+        if let code = settings.heartbeat.closeCode {
+            step.add(.sendClose(code: code, reason: "heartbeat lost"))
+            close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .retry, &step)
+        } else {
+            leave(session, &step)
+            step.add(.drop(session.socket))
+            connectionLost(.abnormal, by: .bridge, next: .retry, &step, random: &random)
+        }
+    }
+}
