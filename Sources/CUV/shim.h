@@ -1,5 +1,7 @@
 #pragma once
 #include <uv.h>
+/* Not part of Swift's Glibc: tells the loop that the machine's clock was set, as it is after sleep. */
+#include <sys/timerfd.h>
 
 /* What glibc declares for sockets as enumerations, Swift finds only in the C module that it happened to read first.
    These are always here. */

@@ -10,6 +10,7 @@ final class Service {
     /// Reads the configuration again; nil: there is no file.
     private let reread: (() throws(StartError) -> BridgeConfiguration)?
     private var signals: [SignalWatcher] = []
+    private var wakeWatcher: WakeWatcher?
 
     /// - Throws: what a file that is needed from the start lacks.
     init(
@@ -59,6 +60,9 @@ final class Service {
         signals.append(
             SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
         )
+        wakeWatcher = WakeWatcher(loop: loop) { [unowned self] in
+            for connection in bridge.connections.values { connection.upstream.wake() }
+        }
     }
 
     private func reload() {

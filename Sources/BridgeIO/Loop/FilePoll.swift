@@ -40,6 +40,11 @@ internal import CUV
         unsafe uv_poll_stop(handle.pointer)
     }
 
+    /// From now on it does not keep the loop running.
+    func unref() {
+        unsafe uv_unref(handle.base)
+    }
+
     fileprivate func report(status: CInt, events: CInt) {
         body(status < 0 ? .hangUp : Interest(rawValue: events))
     }
