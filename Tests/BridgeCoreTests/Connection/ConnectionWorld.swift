@@ -130,7 +130,7 @@ extension ConnectionWorld {
             isAskedFor = isAskedFor && machine.standing == .closing
         case .started, .disconnectRequested, .pauseRequested, .stopRequested, .networkRestored:
             isAskedFor = false
-        case .dialReached, .frameWritten, .writeProgressed, .readProgressed: break
+        case .dialReached, .frameWritten, .writeProgressed, .readProgressed, .woke: break
         }
     }
 
