@@ -157,27 +157,27 @@ import Testing
             ]
         ),
         (
-            "http: { tokens: [{name: a, token: x}, {name: a, token: y}] }",
+            "{ http: { tokens: [{name: a, token: x}, {name: a, token: y}] }, connections: { a: { url: ws://a } } }",
             ["1: http.tokens[1]: the name `a` stands twice; the first is on line 1"]
         ),
         (
-            "http: { tokens: [{name: a, token: x}, {name: b, token: x}] }",
+            "{ http: { tokens: [{name: a, token: x}, {name: b, token: x}] }, connections: { a: { url: ws://a } } }",
             ["1: http.tokens[1]: the same token stands twice; the first is on line 1"]
         ),
         (
-            "http: { tokens: [{name: a, token: x, allow: []}] }",
+            "{ http: { tokens: [{name: a, token: x, allow: []}] }, connections: { a: { url: ws://a } } }",
             [
                 "1: http.tokens[0].allow: a token that allows nothing is of no use"
             ]
         ),
         (
-            "http: { tokens: [{name: a, token: \"s3 cret\"}] }",
+            "{ http: { tokens: [{name: a, token: \"s3 cret\"}] }, connections: { a: { url: ws://a } } }",
             [
                 "1: http.tokens[0].token: expected a token of visible ASCII characters, without spaces or line ends"
             ]
         ),
         (
-            "http: { tokens: [{name: a, token: x, connections: [\"a b\"]}] }",
+            "{ http: { tokens: [{name: a, token: x, connections: [\"a b\"]}] }, connections: { a: { url: ws://a } } }",
             [
                 "1: http.tokens[0].connections[0]: "
                     + "expected the name of a connection, or a pattern such as `*` or `feed-*`, not `a b`"

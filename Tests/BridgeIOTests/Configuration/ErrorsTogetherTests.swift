@@ -21,7 +21,7 @@ import Testing
               i: { url: *gone, URL: ws://x, compression: *gone, headers: *gone, rules: *gone, tls: *gone }
             http:
               listen: 0.0.0.0:80
-              tokens: [{}, { name: 5, token: t }, { name: "5", token: t, allow: [] }, { nam: 5, connections: [] }]
+              tokens: [{}, { name: 5, token: t }, { name: "5", token: t, allow: [] }, { names: 5, connections: [] }]
             http: { keepAlive: 0 }
             htpp: 1
 
@@ -67,7 +67,7 @@ import Testing
                 "16: http.tokens[2]: the name `5` \(first) 16",
                 "16: http.tokens[2]: the same token \(first) 16",
                 "16: http.tokens[3].connections: a token without connections is of no use",
-                "16: http.tokens[3].nam: unknown key; did you mean name?",
+                "16: http.tokens[3].names: unknown key; did you mean name?",
                 "16: http.tokens[3]: needs name",
                 "16: http.tokens[3]: needs token",
                 "17: http: \(first) 14",

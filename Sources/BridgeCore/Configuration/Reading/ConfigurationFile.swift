@@ -5,14 +5,14 @@ struct ConfigurationFile {
     private(set) var draft = ConfigurationDraft()
     private(set) var complaints: [StartError.Complaint] = []
     private var lines: [String: Int] = [:]
-    /// It could be read as YAML.
+    /// It could be read as YAML, and has keys.
     private(set) var isParsed = false
 
     /// Reads the file; whatever is wrong becomes complaints, in the order of the lines.
     init(path: String, environment: [String: String], files: ConfigurationFiles) {
         self.path = path
         guard let tree = tree(files) else { return }
-        isParsed = true
+        isParsed = ConfigurationReader.isSection(tree.root)
         var reader = ConfigurationReader(
             file: path,
             environment: environment,

@@ -129,6 +129,15 @@ struct ConfigurationReader {
         }
     }
 
+    /// Whether it has members, or is empty as a mapping without any may be written.
+    static func isSection(_ node: ConfigurationNode) -> Bool {
+        switch node.content {
+        case .mapping: true
+        case .scalar(let text, .plain): isNull(text)
+        case .scalar, .sequence, .unknown: false
+        }
+    }
+
     /// The elements of a list; nil after complaining.
     mutating func elements(of node: ConfigurationNode) -> [ConfigurationNode]? {
         if case .sequence(let elements) = node.content { return elements }

@@ -8,8 +8,12 @@ nonisolated enum OpenSSLError {
     }
 
     /// The reason of the newest error, such as "wrong version number".
-    static func takeReason() -> String {
-        let code = ERR_peek_last_error()
+    static func takeReason() -> String { take(ERR_peek_last_error()) }
+
+    /// The reason of the oldest error: where a file cannot be read, the newer ones say no more than that.
+    static func takeCause() -> String { take(ERR_peek_error()) }
+
+    private static func take(_ code: CUnsignedLong) -> String {
         ERR_clear_error()
         guard code != 0 else { return "unexpected end of the connection" }
         // Errors of the system, such as a missing file, have no reason string of OpenSSL's own.

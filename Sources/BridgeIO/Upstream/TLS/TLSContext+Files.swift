@@ -29,7 +29,7 @@ nonisolated extension TLSContext {
         guard unsafe SSL_CTX_use_certificate_chain_file(context, file) == 1 else {
             return .init(
                 .certificate,
-                "no certificate can be read from \(file): \(OpenSSLError.takeReason())"
+                "no certificate can be read from \(file): \(OpenSSLError.takeCause())"
             )
         }
         return unsafe loadKey(of: file, settings, into: context)
