@@ -385,5 +385,4 @@ def test_the_reference_has_every_exit_code() -> None:
     told = {row[0] for row in rows("docs/reference.md", "Exit codes")}
     source = (ROOT / "Sources/BridgeCore/Configuration/ExitCode.swift").read_text()
     codes = set(re.findall(r"case \w+ = (\d+)", source))
-    # Nothing can be stored yet.
-    assert told == codes - {"74"}
+    assert told == codes
