@@ -471,6 +471,7 @@ def test_tail_comes_back_without_gap_or_duplicate(upstream: Upstream, tailed: Br
     peer = upstream.peer()
     for round in range(5):
         # The first round is lost before the stream has an id.
+        relay.await_answer()
         relay.drop()
         if round == 0:
             await_subscribers(tailed, 0)

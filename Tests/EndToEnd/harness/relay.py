@@ -17,6 +17,7 @@ class Relay:
         self._server = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
         self._sockets: list[socket.socket] = []
+        self._answered = threading.Event()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
@@ -31,18 +32,23 @@ class Relay:
     def _serve(self, client: socket.socket) -> None:
         with client, socket.create_connection(self._target) as server:
             self._sockets += [client, server]
-            back = threading.Thread(target=self._pass, args=(server, client), daemon=True)
+            back = threading.Thread(target=self._pass, args=(server, client, self._answered), daemon=True)
             back.start()
-            self._pass(client, server)
+            self._pass(client, server, threading.Event())
             back.join()
 
     @staticmethod
-    def _pass(source: socket.socket, sink: socket.socket) -> None:
+    def _pass(source: socket.socket, sink: socket.socket, passed: threading.Event) -> None:
         with contextlib.suppress(OSError):
             while piece := source.recv(65536):
                 sink.sendall(piece)
+                passed.set()
         for side in (source, sink):
             _end(side)
+
+    def await_answer(self) -> None:
+        """Return when some client has been sent the beginning of an answer."""
+        assert self._answered.wait(PATIENCE), "the server has not answered"
 
     def drop(self) -> None:
         for side in self._sockets:
