@@ -22,28 +22,31 @@ final class BridgedConnection {
         proxies: EnvironmentProxies,
         hub: EventHub,
         log: Log,
-        flushes: FlushRound,
-        transfers: Transfers
+        flushes: FlushRound
     ) {
         self.index = index
         self.hub = hub
         self.log = log
         let loop = hub.loop
-        journal = ConnectionJournal(name: name, index: index, hub: hub, log: log)
+        journal = ConnectionJournal(
+            name: name,
+            index: index,
+            url: configuration.url.redacted,
+            hub: hub,
+            log: log
+        )
         upstream = ManagedConnection(
             name: name,
-            route: UpstreamRoute(configuration, proxies),
+            target: UpstreamTarget(configuration, proxies),
             settings: configuration.settings,
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
                 flushes: flushes,
-                transfers: transfers,
                 sink: journal,
                 epoch: hub.log.epoch.text,
                 wallClock: { loop.wallTime }
             )
         )
-        journal.url = { [unowned upstream] in upstream.dialledURL }
         sender = Sender(upstream, loop: loop)
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
@@ -51,7 +54,7 @@ final class BridgedConnection {
     }
 
     private func warn(of configuration: ConnectionConfiguration) {
-        guard configuration.source.maySecure, !configuration.upstream.tls.verifies else { return }
+        guard configuration.url.isSecure, !configuration.upstream.tls.verifies else { return }
         log.warning(
             "the upstream's certificate is not verified: whoever is on the way can read and change everything",
             ["connection": .text(upstream.name)]
@@ -65,8 +68,9 @@ final class BridgedConnection {
     func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
+        journal.url = configuration.url.redacted
         warn(of: configuration)
-        upstream.replace(route: UpstreamRoute(configuration, proxies), settings: configuration.settings)
+        upstream.replace(target: UpstreamTarget(configuration, proxies), settings: configuration.settings)
     }
 
     /// Writes the members of the status object (`GET .../status`).
@@ -80,23 +84,20 @@ final class BridgedConnection {
     }
 }
 
-extension UpstreamRoute {
+extension UpstreamTarget {
     /// What the configuration of a connection says about dialling it.
     init(_ configuration: ConnectionConfiguration, _ proxies: EnvironmentProxies) {
         let upstream = configuration.upstream
-        let proxy = ProxyRule(upstream.proxy, environment: proxies)
-        self.init(source: configuration.source, proxy: proxy, tls: upstream.tls) { url in
-            var terms = ClientHandshake.Terms(url: url)
-            terms.fields = upstream.headers
-            terms.subprotocols = upstream.subprotocols
-            terms.requiresSubprotocol = upstream.requireSubprotocol
-            terms.compression = upstream.compression ? DeflateOffer() : nil
-            return UpstreamTarget(
-                terms: terms,
-                maximumMessageBytes: upstream.maxMessageBytes,
-                tls: upstream.tls,
-                proxy: proxy
-            )
-        }
+        var terms = ClientHandshake.Terms(url: configuration.url)
+        terms.fields = upstream.headers
+        terms.subprotocols = upstream.subprotocols
+        terms.requiresSubprotocol = upstream.requireSubprotocol
+        terms.compression = upstream.compression ? DeflateOffer() : nil
+        self.init(
+            terms: terms,
+            maximumMessageBytes: upstream.maxMessageBytes,
+            tls: upstream.tls,
+            proxy: ProxyRule(upstream.proxy, environment: proxies)
+        )
     }
 }

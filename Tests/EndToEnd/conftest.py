@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import (
-    Authority,
-    Bridge,
-    DistantUpstream,
-    OpenSSLServer,
-    Peer,
-    RawUpstream,
-    Upstream,
-    WebServer,
-)
+from harness import Authority, Bridge, DistantUpstream, OpenSSLServer, Peer, RawUpstream, Upstream
 
 
 @pytest.fixture
@@ -30,19 +21,6 @@ def start_upstream() -> Iterator[Callable[..., Upstream]]:
             upstream = Upstream(**options)
             stack.callback(upstream.stop)
             return upstream
-
-        yield start
-
-
-@pytest.fixture
-def start_web_server() -> Iterator[Callable[..., WebServer]]:
-    """Start HTTP servers; each answers as its test says."""
-    with contextlib.ExitStack() as stack:
-
-        def start(answer: Callable[..., Any], **options: Any) -> WebServer:
-            server = WebServer(answer, **options)
-            stack.callback(server.stop)
-            return server
 
         yield start
 

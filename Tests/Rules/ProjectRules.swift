@@ -18,7 +18,6 @@ enum ProjectRules {
             "Loop": ["CUV"],
             "HTTPServer": ["CMicroHTTPD", "CUV"],
             "Streams": ["CUV"],
-            "Transfers": ["CCURL"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Network": ["CNetlink", "CUV"],
             "Log": [],

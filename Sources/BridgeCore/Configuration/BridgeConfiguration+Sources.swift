@@ -76,9 +76,7 @@ extension BridgeConfiguration {
     ) {
         var draft = file?.draft ?? ConfigurationDraft()
         let isNotInFile = draft.connections["default"] == nil
-        if let upstream {
-            draft.connections["default", default: ConnectionDraft()].source = .listed([upstream])
-        }
+        if let upstream { draft.connections["default", default: ConnectionDraft()].url = upstream }
         http = draft.http
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)

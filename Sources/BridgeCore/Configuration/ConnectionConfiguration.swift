@@ -2,16 +2,12 @@ package import WebSocketProtocol
 
 /// A managed connection: where to, on which terms, and how it is kept.
 package struct ConnectionConfiguration: Equatable, Sendable {
-    package var source: URLSource
+    package var url: WebSocketURL
     package var upstream = UpstreamSettings()
     package var settings = ConnectionSettings()
 
-    package init(_ source: URLSource) {
-        self.source = source
-    }
-
     package init(url: WebSocketURL) {
-        self.init(.listed([url]))
+        self.url = url
     }
 }
 

@@ -68,7 +68,7 @@ struct ConnectConversation: Sendable {
             }
         var refusal = ProxyRefusal("answered CONNECT with HTTP status \(status)\(hint)")
         refusal.status = status
-        refusal.retryAfter = answer.retryAfter
+        refusal.retryAfterSeconds = answer.retryAfterSeconds
         return refusal
     }
 }

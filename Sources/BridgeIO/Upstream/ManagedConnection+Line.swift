@@ -1,13 +1,10 @@
 internal import BridgeCore
-package import WebSocketProtocol
 
 extension ManagedConnection {
     /// The one socket that is dialled or open, with what is known of its frames.
     final class Line {
         let id: SocketID
         let socket: UpstreamSocket
-        /// Which of the listed URLs it was dialled to; the machine may have turned to another one since.
-        let urlIndex: Int
         var ledger = FrameLedger()
         /// Bytes handed to the socket so far, and how many of them the kernel had taken when last asked.
         var handedBytes = 0
@@ -15,10 +12,9 @@ extension ManagedConnection {
         /// Bytes that had come in when last asked.
         var receivedBytes: UInt64 = 0
 
-        init(id: SocketID, socket: UpstreamSocket, urlIndex: Int) {
+        init(id: SocketID, socket: UpstreamSocket) {
             self.id = id
             self.socket = socket
-            self.urlIndex = urlIndex
         }
 
         /// Hands the socket a frame; `content` is remembered until the kernel took it.
@@ -32,48 +28,12 @@ extension ManagedConnection {
         }
     }
 
-    /// The URL that is dialled, or was last; nil while none was found yet.
-    package var url: WebSocketURL? {
-        switch route.source {
-        case .listed(let urls): urls[machine.urlIndex]
-        case .asked: foundURL
-        }
-    }
-
-    /// The same, but nil while the URL of an attempt that begins is still to be asked for.
-    package var dialledURL: WebSocketURL? {
-        switch route.source {
-        case .listed: url
-        case .asked: line == nil ? nil : foundURL
-        }
-    }
-
-    func ask(for id: SocketID) {
-        guard case .asked(let provider, _) = route.source else { return }
-        reachability = route.reachability
-        question = URLQuestion(provider, route, surroundings) { [weak self] answer in
-            guard let self else { return }
-            question = nil
-            switch answer {
-            case .success(let url):
-                foundURL = url
-                reachability = route.target(url).reachability
-                surroundings.sink.remarked(.question("the URL to dial is \(url.redacted)"))
-                tell(.urlFound(id))
-            case .failure(let failure):
-                questionEnded()
-                tell(.socket(id, .failed(failure)))
-            }
-        }
-    }
-
     func dial(_ id: SocketID) {
-        guard let url else { return }
-        let socket = UpstreamSocket(loop: surroundings.loop, target: route.target(url)) { [weak self] in
+        let socket = UpstreamSocket(loop: surroundings.loop, target: target) { [weak self] in
             self?.happened($0, on: id)
         }
         socket.onRemark = { [weak self] in self?.surroundings.sink.remarked($0) }
-        line = Line(id: id, socket: socket, urlIndex: machine.urlIndex)
+        line = Line(id: id, socket: socket)
         socket.dial()
     }
 
@@ -117,10 +77,6 @@ extension ManagedConnection {
     }
 
     func drop(_ id: SocketID) {
-        if question != nil {
-            question = nil
-            questionEnded()
-        }
         guard let line, line.id == id else { return }
         line.socket.flush()
         line.socket.reportWritten()

@@ -6,7 +6,7 @@ extension ManagedConnection {
     package var status: ConnectionStatus {
         ConnectionStatus(
             name: name,
-            url: url?.redacted,
+            url: target.terms.url.redacted,
             machine: machine,
             tls: security,
             outbox: outbox,
@@ -23,9 +23,8 @@ extension ManagedConnection {
     }
 
     private var security: ConnectionStatus.Security? {
-        // A redirect may lead to TLS.
-        guard let url = line?.socket.target.terms.url ?? url, url.isSecure else { return nil }
-        return ConnectionStatus.Security(verified: route.tls.verifies, version: line?.socket.tlsVersion)
+        guard target.terms.url.isSecure else { return nil }
+        return ConnectionStatus.Security(verified: target.tls.verifies, version: line?.socket.tlsVersion)
     }
 
     /// The files of TLS that it names hold something else than what was read; the next dial reads them.

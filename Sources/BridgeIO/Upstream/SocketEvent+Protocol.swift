@@ -13,11 +13,10 @@ extension SocketEvent {
 }
 
 extension DialFailure {
-    /// The failure of an attempt whose handshake was refused just now.
-    nonisolated init(_ failure: HandshakeFailure, at now: WallTime) {
+    nonisolated init(_ failure: HandshakeFailure) {
         self.init(phase: .handshake, error: failure.description)
-        guard case .status(let status, let field) = failure else { return }
+        guard case .status(let status, let seconds) = failure else { return }
         self.status = status
-        retryAfter = field?.delay(at: now)
+        retryAfter = seconds.map { .seconds($0) }
     }
 }

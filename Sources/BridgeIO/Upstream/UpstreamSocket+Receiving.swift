@@ -55,7 +55,8 @@ extension UpstreamSocket {
                 }
                 open(transport, agreement)
             } catch {
-                return refused(error, handshake, bytes, from: offset)
+                guard let excerpt = handshake.excerpt else { return fail(DialFailure(error)) }
+                return wait(for: excerpt, of: DialFailure(error), bytes, from: offset)
             }
         }
         // What follows the head are the server's first frames.

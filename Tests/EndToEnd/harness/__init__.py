@@ -17,7 +17,6 @@ from .raw_upstream import RawPeer, RawUpstream
 from .relay import Relay
 from .stream import Stream
 from .upstream import Peer, Upstream
-from .web_server import WebAnswer, WebRequest, WebServer
 
 __all__ = [
     "PATIENCE",
@@ -39,9 +38,6 @@ __all__ = [
     "Response",
     "Stream",
     "Upstream",
-    "WebAnswer",
-    "WebRequest",
-    "WebServer",
     "await_truth",
     "curl",
     "ip",

@@ -95,12 +95,10 @@ struct ConfigurationFile {
 
     /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.
     mutating func requireURLs(in connections: [String: ConnectionDraft]) {
-        for (name, connection) in connections where connection.source == nil {
+        for (name, connection) in connections where connection.url == nil {
             let key = "connections.\(name)"
             let isBroken = complaints.contains {
-                let text = $0.text
-                return text.hasPrefix(key + ":")
-                    || [":", ".", "["].contains { text.hasPrefix(key + ".url" + $0) }
+                $0.text.hasPrefix(key + ":") || $0.text.hasPrefix(key + ".url:")
             }
             if !isBroken { complaints.append(complaint(connection.line, key + ": needs url")) }
         }

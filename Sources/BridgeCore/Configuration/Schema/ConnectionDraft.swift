@@ -1,6 +1,8 @@
+import WebSocketProtocol
+
 /// A connection while it is read: the URL may still come from a flag.
 struct ConnectionDraft: Sendable {
-    var source: URLSource?
+    var url: WebSocketURL?
     var upstream = UpstreamSettings()
     var settings = ConnectionSettings()
     /// Where it stands in the file.
@@ -9,15 +11,15 @@ struct ConnectionDraft: Sendable {
     init() {}
 
     init(_ connection: ConnectionConfiguration) {
-        source = connection.source
+        url = connection.url
         upstream = connection.upstream
         settings = connection.settings
     }
 
     /// Nil without a URL.
     var finished: ConnectionConfiguration? {
-        guard let source else { return nil }
-        var connection = ConnectionConfiguration(source)
+        guard let url else { return nil }
+        var connection = ConnectionConfiguration(url: url)
         connection.upstream = upstream
         connection.settings = settings
         return connection
@@ -27,7 +29,7 @@ struct ConnectionDraft: Sendable {
     static let fields: [Field<ConnectionDraft>] = [
         .later("preset", only: .null),
         .later("parameters", only: .emptyMapping),
-        Field("url", \.source, .required(.urlSource), keys: URLProviderDraft.fields.schema()),
+        Field("url", \.url, .required(.upstreamURL)),
         .later("resumeUrl", only: .null),
         Field("connect", \.settings.connect, .word()),
         Field("idleTimeout", \.settings.idleTimeout, .duration(shortest ... .seconds(86_400))),
