@@ -73,7 +73,7 @@ class Failure:
 def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[str, float] | Failure:
     ports = Ports.free()
     server, has_upstream = command(contestant, tools, ports, work.links)
-    load = [str(tools.tools / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
+    load = [str(tools.at / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
     load += ["--seconds", str(seconds), "--links", str(work.links)]
     if not contestant.endswith("client"):
         load += ["--port", str(ports.listen)]
@@ -110,9 +110,8 @@ def medians(results: Results) -> dict[tuple[str, str], dict[str, float]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--binaries", type=Path, required=True, help="the folder of wsbridge and codec-client"
+        "--tools", type=Path, required=True, help="the folder of wsbridge, codec-client, load, limit and venv"
     )
-    parser.add_argument("--tools", type=Path, required=True, help="the folder of load, limit and venv")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--only", default="", help="do the works alone whose name has this in it")
@@ -122,7 +121,7 @@ def main() -> int:
         sys.exit("two cores are needed: one for the server, one for the load")
 
     works = [work for work in WORKS if options.only in work.name]
-    tools = Tools(options.binaries.absolute(), options.tools.absolute())
+    tools = Tools(options.tools.absolute())
     results: Results = defaultdict(list)
     findings: dict[tuple[str, str], list[str]] = defaultdict(list)
     incomplete = set()
@@ -153,7 +152,7 @@ def main() -> int:
             seconds=options.seconds,
             took=time.monotonic() - began,
             loads=loads,
-            binary_bytes=(tools.binaries / "wsbridge").stat().st_size,
+            binary_bytes=(tools.at / "wsbridge").stat().st_size,
             python=tools.python,
         ),
     )

@@ -34,12 +34,11 @@ class Ports:
 class Tools:
     """Where the programs are."""
 
-    binaries: Path
-    tools: Path
+    at: Path
 
     @property
     def python(self) -> str:
-        return str(self.tools / "venv/bin/python")
+        return str(self.at / "venv/bin/python")
 
     def folder(self, name: str) -> Path:
         """Return an empty folder; the one of the last measurement is gone then."""
@@ -54,7 +53,7 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
     upstream = f"ws://127.0.0.1:{ports.upstream}/"
     numbers = [str(ports.upstream), str(ports.listen)]
     if contestant == "wsbridge":
-        wsbridge = [str(tools.binaries / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
+        wsbridge = [str(tools.at / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
         wsbridge += ["--log-level", "error"]
         if links == 1:
             return [*wsbridge, "--upstream", upstream], True
@@ -63,17 +62,17 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
         configuration.write_text("connections:\n" + "".join(lines))
         return [*wsbridge, "--config", str(configuration)], True
     if contestant == "limit":
-        return [str(tools.tools / "limit"), *numbers], True
+        return [str(tools.at / "limit"), *numbers], True
     if contestant == "limit on libmicrohttpd":
-        return [str(tools.tools / "limit_on_microhttpd"), *numbers], True
+        return [str(tools.at / "limit_on_microhttpd"), *numbers], True
     if contestant == "limit, each by itself":
-        return [str(tools.tools / "limit"), *numbers, "each"], True
+        return [str(tools.at / "limit"), *numbers, "each"], True
     if contestant == "aiohttp":
         return [tools.python, str(PEERS / "aiohttp_bridge.py"), *numbers], True
     if contestant.startswith("Nchan"):
         return ["nginx", "-c", str(nchan_configuration(contestant, tools, ports))], False
     if contestant == "wsbridge's client":
-        return [str(tools.binaries / "codec-client"), upstream], True
+        return [str(tools.at / "codec-client"), upstream], True
     library = contestant.removesuffix("'s client")
     return [tools.python, str(PEERS / "websocket_clients.py"), library, numbers[0]], True
 
