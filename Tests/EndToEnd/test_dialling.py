@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, RawUpstream, Upstream
-from harness.namespace import Namespace
+from harness import Bridge, JoinedNetwork, RawUpstream, Upstream
 
 NAME = "upstream.example"
 
 
 @pytest.fixture
-def network() -> Iterator[Namespace]:
-    network = Namespace()
+def network() -> Iterator[JoinedNetwork]:
+    network = JoinedNetwork()
     yield network
     network.remove()
 
@@ -37,7 +36,7 @@ def start_raw_upstream(serve_inside) -> Iterator[Callable[[str], RawUpstream]]:
 
 
 @pytest.fixture
-def serve_inside(network: Namespace, run_bridge, tmp_path: Path) -> Callable[..., Bridge]:
+def serve_inside(network: JoinedNetwork, run_bridge, tmp_path: Path) -> Callable[..., Bridge]:
     """Serve with a configuration file in a network of its own."""
 
     def serve(text: str, **options: Any) -> Bridge:
@@ -65,7 +64,7 @@ def failure(bridge: Bridge) -> dict[str, Any]:
 
 @pytest.mark.parametrize("family", [4, 6], ids=["IPv4 answers", "IPv6 answers"])
 def test_happy_eyeballs_pass_over_a_silent_address(
-    network: Namespace, serve_inside, start_upstream, family: int
+    network: JoinedNetwork, serve_inside, start_upstream, family: int
 ) -> None:
     # The silent address is of the family that the system puts first.
     network.prefers(6 if family == 4 else 4)
@@ -80,7 +79,7 @@ def test_happy_eyeballs_pass_over_a_silent_address(
 
 
 def test_happy_eyeballs_pass_over_an_address_that_refuses(
-    network: Namespace, serve_inside, start_upstream
+    network: JoinedNetwork, serve_inside, start_upstream
 ) -> None:
     upstream = start_upstream(host=network.outside)
     network.names(
@@ -91,7 +90,7 @@ def test_happy_eyeballs_pass_over_an_address_that_refuses(
     assert bridge.status()["counters"]["failures"] == 0
 
 
-def test_an_error_tells_of_all_addresses(network: Namespace, serve_inside, start_upstream) -> None:
+def test_an_error_tells_of_all_addresses(network: JoinedNetwork, serve_inside, start_upstream) -> None:
     away = start_upstream(host=network.outside, away=True)
     network.names(
         f"{network.outside6} {NAME}", f"{network.second_outside} {NAME}", f"{network.outside} {NAME}"
@@ -103,7 +102,7 @@ def test_an_error_tells_of_all_addresses(network: Namespace, serve_inside, start
     assert told == {f"{host}:{away.port}": "connection refused" for host in hosts}
 
 
-def test_a_deadline_tells_of_the_addresses_that_were_silent(network: Namespace, serve_inside) -> None:
+def test_a_deadline_tells_of_the_addresses_that_were_silent(network: JoinedNetwork, serve_inside) -> None:
     network.names(f"{network.silent6} {NAME}", f"{network.silent} {NAME}")
     error = failure(serve_inside(connection(f"ws://{NAME}:1/", ", connectTimeout: 700ms")))
     assert error["phase"] == "tcp"
@@ -113,7 +112,7 @@ def test_a_deadline_tells_of_the_addresses_that_were_silent(network: Namespace, 
 
 
 def test_socks5_asks_for_the_next_address_when_the_proxy_cannot_reach_one(
-    network: Namespace, serve_inside, start_raw_upstream
+    network: JoinedNetwork, serve_inside, start_raw_upstream
 ) -> None:
     network.prefers(6)
     network.names(f"{network.silent} {NAME}", f"{network.silent6} {NAME}")
@@ -138,7 +137,9 @@ def test_socks5_asks_for_the_next_address_when_the_proxy_cannot_reach_one(
 # Names
 
 
-def test_names_are_resolved_anew_for_each_attempt(network: Namespace, serve_inside, start_upstream) -> None:
+def test_names_are_resolved_anew_for_each_attempt(
+    network: JoinedNetwork, serve_inside, start_upstream
+) -> None:
     first = start_upstream(host=network.outside)
     second = start_upstream(host=network.second_outside, port=first.port)
     network.names(f"{network.outside} {NAME}")
@@ -150,7 +151,7 @@ def test_names_are_resolved_anew_for_each_attempt(network: Namespace, serve_insi
     assert first.dials == 1
 
 
-def test_a_name_that_comes_to_exist_is_found(network: Namespace, serve_inside, start_upstream) -> None:
+def test_a_name_that_comes_to_exist_is_found(network: JoinedNetwork, serve_inside, start_upstream) -> None:
     upstream = start_upstream(host=network.outside)
     bridge = serve_inside(connection(f"ws://{NAME}:{upstream.port}/"))
     error = failure(bridge)
@@ -161,7 +162,7 @@ def test_a_name_that_comes_to_exist_is_found(network: Namespace, serve_inside, s
 
 
 def test_names_that_get_no_answer_do_not_keep_others_waiting(
-    network: Namespace, serve_inside, start_upstream
+    network: JoinedNetwork, serve_inside, start_upstream
 ) -> None:
     upstream = start_upstream(host=network.outside)
     network.name_server(network.silent)
@@ -179,7 +180,7 @@ def test_names_that_get_no_answer_do_not_keep_others_waiting(
 # Deadlines
 
 
-def test_one_deadline_covers_a_silent_name_server(network: Namespace, serve_inside) -> None:
+def test_one_deadline_covers_a_silent_name_server(network: JoinedNetwork, serve_inside) -> None:
     network.name_server(network.silent)
     error = failure(serve_inside(connection(f"ws://{NAME}/", ", connectTimeout: 300ms")))
     assert (error["phase"], error["error"]) == ("dns", "not connected within 300 ms")

@@ -427,7 +427,7 @@ def test_where_netlink_is_denied_everything_counts_as_reachable(scene: Scene, fa
 
 
 def test_a_name_is_dialled_again_when_a_route_leads_to_its_address(scene: Scene, far) -> None:
-    scene.cable.near.name_hosts({"upstream.test": Cable.FAR[4]})
+    scene.cable.near.names(f"{Cable.FAR[4]} upstream.test")
     scene.upstream = far(Cable.FAR[4])
     scene.start(scene.upstream.url_at("upstream.test"))
     scene.opened()
@@ -438,19 +438,19 @@ def test_a_name_is_dialled_again_when_a_route_leads_to_its_address(scene: Scene,
 
 
 def test_a_name_that_cannot_be_resolved_without_any_network_waits_for_one(scene: Scene, far) -> None:
-    scene.cable.near.name_hosts({})
+    scene.cable.near.names()
     scene.upstream = far(Cable.FAR[4])
     scene.cable.unplug()
     scene.start(scene.upstream.url_at("upstream.test"))
     assert scene.types_until("failed") == ["connecting", "network-lost", "failed"]
     scene.expect_offline()
-    scene.cable.near.name_hosts({"upstream.test": Cable.FAR[4]})
+    scene.cable.near.names(f"{Cable.FAR[4]} upstream.test")
     scene.cable.plug_in()
     scene.expect_return()
 
 
 def test_a_name_that_means_this_machine_needs_no_network(scene: Scene, start_upstream) -> None:
-    scene.cable.near.name_hosts({"upstream.test": "127.0.0.1"})
+    scene.cable.near.names("127.0.0.1 upstream.test")
     scene.cable.unplug()
     scene.upstream = start_upstream(namespace=scene.cable.near)
     scene.start(scene.upstream.url_at("upstream.test"))

@@ -10,7 +10,7 @@ from .curl import Curl, curl, shell
 from .distant_upstream import DistantUpstream
 from .event_source import Event, EventSourceParser
 from .http1 import Client, Response
-from .network import Cable, IsolatedNetwork, ip
+from .network import Cable, IsolatedNetwork, JoinedNetwork, ip
 from .openssl_server import OpenSSLServer
 from .patience import PATIENCE, Deadline, await_truth
 from .raw_upstream import RawPeer, RawUpstream
@@ -30,6 +30,7 @@ __all__ = [
     "Event",
     "EventSourceParser",
     "IsolatedNetwork",
+    "JoinedNetwork",
     "OpenSSLServer",
     "Peer",
     "RawPeer",
