@@ -6,12 +6,15 @@ import json
 import random
 import re
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness import Authority, Bridge, RawUpstream, await_truth
+from harness import Authority, Bridge, RawPeer, RawUpstream, await_truth
 from harness.certificates import encrypt_key, self_signed_context
+from harness.raw_upstream import frame
+from harness.rekeying import RekeyingContext, RekeyingSocket
 
 NAMES = ("DNS:localhost", "IP:127.0.0.1")
 
@@ -387,16 +390,57 @@ def test_a_server_that_asks_for_another_handshake_amid_messages_does_not_get_it(
     assert bridge.await_ready()["counters"]["opens"] == 2
 
 
-def test_a_new_key_amid_messages_changes_nothing(start_openssl, serve, authority) -> None:
-    server = start_openssl(*authority.issue(*NAMES), "-tls1_3")
-    bridge = serve(server.url)
-    server.accept_handshake()
+# New keys amid messages (RFC 8446 §4.6.3)
+
+
+@pytest.fixture
+def rekeying(authority, start_raw_upstream, serve_file) -> Iterator[tuple[Bridge, RawPeer, RekeyingSocket]]:
+    """A bridge, its upstream, and the socket of that, which can change its key."""
+    context = RekeyingContext(*authority.issue(*NAMES))
+    upstream = start_raw_upstream(tls=context)
+    settings = {"url": upstream.url, "tls": {"ca": str(authority.certificate)}, "heartbeat": {"interval": 0}}
+    bridge = serve_file(json.dumps({"connections": {"default": settings}}))
+    peer = upstream.accept()
+    peer.accept_handshake()
     bridge.await_ready()
+    yield bridge, peer, context.sockets[0]
+    peer.close()
+
+
+def test_each_request_for_a_new_key_is_answered_before_the_next_frame(rekeying) -> None:
+    _, peer, secure = rekeying
+    for count in range(1, 101):
+        secure.change_key(both=True)
+        # Its pong is the first frame that the bridge sends after it has seen the request (RFC 8446 §4.6.3).
+        peer.send(frame(9, b"%d" % count))
+        assert peer.frame() == (10, b"%d" % count)
+        assert secure.foreign_keys == count
+
+
+def test_new_keys_amid_messages_change_nothing(rekeying) -> None:
+    bridge, peer, secure = rekeying
     stream = bridge.stream()
-    server.say(b"K\n")  # asks for a new one of ours as well
-    server.said("SSL_do_handshake -> 1")
-    server.say(b"\x81\x05after")
+    random_bytes = random.Random(5).randbytes
+    for number in range(100):
+        # Larger than a record of TLS, and than what the kernel takes at once.
+        down, up = (random_bytes(1 << (18 if number % 10 == 0 else 6)).hex() for _ in range(2))
+        bridge.send(up)
+        secure.change_key(both=number % 2 == 0)
+        peer.send(frame(1, down.encode())[:7])
+        secure.change_key(both=number % 3 == 0)
+        peer.send(frame(1, down.encode())[7:])
+        assert peer.frame() == (1, up.encode())
+        assert stream.next().data == down
+    assert secure.foreign_keys > 0
+    assert bridge.status()["counters"]["opens"] == 1
+
+
+def test_a_flood_of_requests_for_new_keys_is_survived(rekeying) -> None:
+    bridge, peer, secure = rekeying
+    stream = bridge.stream()
+    for _ in range(10_000):
+        secure.change_key(both=True)
+    peer.send(frame(1, b"after"))
     assert stream.next().data == "after"
     bridge.send("answer")
-    await_truth(lambda: bridge.status()["counters"]["sent"] == 1, "the answer is written")
-    assert bridge.status()["counters"]["opens"] == 1
+    assert peer.frame() == (1, b"answer")
