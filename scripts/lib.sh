@@ -27,21 +27,27 @@ test_packages=(
     "ca-certificates: the roots that TLS tests must not trust by accident"
     "chromium: opens the page for its tests"
     "curl: the client that the end-to-end tests use"
+    "dante-server: a SOCKS proxy for the proxy tests"
     "iproute2: makes networks for the tests to break"
-    "microsocks: a SOCKS proxy for the proxy tests"
+    "microsocks: another SOCKS proxy"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"
     "python3-venv: keeps their packages inside this folder"
     "shellcheck: lints the scripts"
+    "squid: an HTTP proxy for the proxy tests"
     "strace: counts system calls"
-    "tinyproxy-bin: an HTTP proxy for the proxy tests"
+    "tinyproxy-bin: another HTTP proxy"
 )
+
+# Runs a command as root.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
 
 # Runs apt-get as root; quietly, unless it fails. Asks nothing, so it needs no terminal.
 apt_get() {
-    local output sudo=()
-    [ "$(id -u)" = 0 ] || sudo=(sudo)
-    output=$("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+    local output
+    output=$(as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
         2>&1 </dev/null) || fail "apt-get $* failed:
 $output"
 }
@@ -69,8 +75,20 @@ need_packages() {
     [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
         fail "that needs root, and there is no sudo. As root, run: apt-get update && apt-get install ${missing[*]}"
     apt_get update
-    apt_get install --yes --no-install-recommends "${missing[@]}"
+    without_services apt_get install --yes --no-install-recommends "${missing[@]}"
 }
+
+# Runs a command that installs packages; services among them are not started, their programs are what is wanted.
+without_services() (
+    policy=/usr/sbin/policy-rc.d
+    # Where the system says so itself, as in most containers, it is there already.
+    if [ ! -e $policy ]; then
+        trap 'as_root rm -f $policy' EXIT
+        printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null
+        as_root chmod +x $policy
+    fi
+    "$@"
+)
 
 # Fails with advice unless a Swift toolchain that is new enough is on PATH.
 need_swift() {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Bridge, RawUpstream, Upstream
-from harness.proxies import Proxy, TLSFront, microsocks, tinyproxy
+from harness.proxies import Proxy, TLSFront, danted, microsocks, squid, tinyproxy
 
 LOGIN = ("u53r", "s3cret")
 WRONG = ("u53r", "wr0ng")
@@ -24,12 +24,9 @@ def stack() -> Iterator[contextlib.ExitStack]:
         yield stack
 
 
-@pytest.fixture
-def http_proxy(stack, tmp_path: Path) -> Callable[..., Proxy]:
-    """Start tinyproxy."""
-
+def starting(stack: contextlib.ExitStack, program: Callable[..., Proxy]) -> Callable[..., Proxy]:
     def start(**options: Any) -> Proxy:
-        proxy = tinyproxy(tmp_path, **options)
+        proxy = program(**options)
         stack.callback(proxy.stop)
         return proxy
 
@@ -37,15 +34,21 @@ def http_proxy(stack, tmp_path: Path) -> Callable[..., Proxy]:
 
 
 @pytest.fixture
-def socks_proxy(stack) -> Callable[..., Proxy]:
-    """Start microsocks."""
+def http_proxy(stack) -> Callable[..., Proxy]:
+    """Start an HTTP proxy that is there in no time."""
+    return starting(stack, tinyproxy)
 
-    def start(**options: Any) -> Proxy:
-        proxy = microsocks(**options)
-        stack.callback(proxy.stop)
-        return proxy
 
-    return start
+@pytest.fixture(params=[tinyproxy, squid], ids=lambda program: program.__name__)
+def any_http_proxy(stack, request: pytest.FixtureRequest) -> Callable[..., Proxy]:
+    """Start one of the HTTP proxies."""
+    return starting(stack, request.param)
+
+
+@pytest.fixture(params=[microsocks, danted], ids=lambda program: program.__name__)
+def socks_proxy(stack, request: pytest.FixtureRequest) -> Callable[..., Proxy]:
+    """Start one of the SOCKS proxies."""
+    return starting(stack, request.param)
 
 
 @pytest.fixture
@@ -86,17 +89,17 @@ def assert_hides(bridge: Bridge, *secrets: str) -> None:
 # HTTP proxies
 
 
-def test_messages_flow_through_an_http_proxy(start_upstream, http_proxy, through) -> None:
-    upstream, proxy = start_upstream(), http_proxy()
+def test_messages_flow_through_an_http_proxy(start_upstream, any_http_proxy, through) -> None:
+    upstream, proxy = start_upstream(), any_http_proxy()
     assert_messages_flow(through(upstream.url, proxy.url), upstream)
     proxy.logged(f"CONNECT 127.0.0.1:{upstream.port} HTTP/1.1")
 
 
-def test_tls_goes_through_an_http_proxy(start_upstream, http_proxy, through, authority) -> None:
+def test_tls_goes_through_an_http_proxy(start_upstream, any_http_proxy, through, authority) -> None:
     names: list[str | None] = []
     context = authority.server_context("DNS:localhost")
     context.sni_callback = lambda _, name, __: names.append(name)
-    upstream, proxy = start_upstream(tls=context), http_proxy()
+    upstream, proxy = start_upstream(tls=context), any_http_proxy()
     url = upstream.url.replace("127.0.0.1", "localhost")
     bridge = through(url, proxy.url, environment={"SSL_CERT_FILE": str(authority.certificate)})
     assert_messages_flow(bridge, upstream)
@@ -104,8 +107,8 @@ def test_tls_goes_through_an_http_proxy(start_upstream, http_proxy, through, aut
     assert names == ["localhost"]
 
 
-def test_an_http_proxy_may_want_a_login(start_upstream, http_proxy, through) -> None:
-    upstream, proxy = start_upstream(), http_proxy(credentials=LOGIN)
+def test_an_http_proxy_may_want_a_login(start_upstream, any_http_proxy, through) -> None:
+    upstream, proxy = start_upstream(), any_http_proxy(credentials=LOGIN)
     bridge = through(upstream.url, proxy.url_with(LOGIN))
     assert_messages_flow(bridge, upstream)
     proxy.logged(f"CONNECT 127.0.0.1:{upstream.port}")
@@ -117,9 +120,9 @@ def test_an_http_proxy_may_want_a_login(start_upstream, http_proxy, through) -> 
     [(None, "it wants a user name and a password"), (WRONG, "does not accept the user name")],
 )
 def test_a_login_that_an_http_proxy_refuses_fails_with_its_status(
-    upstream: Upstream, http_proxy, through, login: tuple[str, str] | None, hint: str
+    upstream: Upstream, any_http_proxy, through, login: tuple[str, str] | None, hint: str
 ) -> None:
-    proxy = http_proxy(credentials=LOGIN)
+    proxy = any_http_proxy(credentials=LOGIN)
     bridge = through(upstream.url, proxy.url_with(login))
     error = failure(bridge)
     # tinyproxy answers 401 for 407 where credentials are wrong.
@@ -131,22 +134,24 @@ def test_a_login_that_an_http_proxy_refuses_fails_with_its_status(
     assert upstream.dials == 0
 
 
-def test_a_port_that_an_http_proxy_forbids_fails_with_403(upstream: Upstream, http_proxy, through) -> None:
-    bridge = through(upstream.url, http_proxy(only_port=443).url)
+def test_a_port_that_an_http_proxy_forbids_fails_with_403(
+    upstream: Upstream, any_http_proxy, through
+) -> None:
+    bridge = through(upstream.url, any_http_proxy(only_port=443).url)
     error = failure(bridge)
     assert (error["phase"], error["status"]) == ("proxy", 403)
 
 
 def test_an_upstream_that_an_http_proxy_cannot_reach_fails_with_its_status(
-    start_upstream, http_proxy, through
+    start_upstream, any_http_proxy, through
 ) -> None:
-    error = failure(through(start_upstream(away=True).url, http_proxy().url))
+    error = failure(through(start_upstream(away=True).url, any_http_proxy().url))
     assert error["phase"] == "proxy"
     assert 500 <= error["status"] <= 504
 
 
-def test_a_status_of_the_proxy_can_end_the_attempts(upstream: Upstream, http_proxy, through) -> None:
-    bridge = through(upstream.url, http_proxy(only_port=443).url, reconnect="stopOnStatus: [403]")
+def test_a_status_of_the_proxy_can_end_the_attempts(upstream: Upstream, any_http_proxy, through) -> None:
+    bridge = through(upstream.url, any_http_proxy(only_port=443).url, reconnect="stopOnStatus: [403]")
     bridge.await_status(lambda status: status["state"] == "failed", "the connection gives up")
 
 
@@ -187,7 +192,7 @@ def test_socks5h_lets_the_proxy_look_names_up(start_upstream, socks_proxy, throu
     upstream, proxy = start_upstream(), socks_proxy()
     bridge = through(upstream.url.replace("127.0.0.1", "localhost"), proxy.url)
     assert_messages_flow(bridge, upstream)
-    proxy.logged(f"connected to localhost:{upstream.port}")
+    proxy.reached("localhost", upstream.port)
 
 
 def test_socks5_looks_names_up_here(start_upstream, socks_proxy, through, authority) -> None:
@@ -199,7 +204,7 @@ def test_socks5_looks_names_up_here(start_upstream, socks_proxy, through, author
     environment = {"SSL_CERT_FILE": str(authority.certificate)}
     bridge = through(url, proxy.url_with(None, "socks5"), environment=environment)
     assert_messages_flow(bridge, upstream)
-    proxy.logged(f"connected to 127.0.0.1:{upstream.port}")
+    proxy.reached("127.0.0.1", upstream.port)
     # The proxy is told an address, the upstream its name.
     assert names == ["localhost"]
 
