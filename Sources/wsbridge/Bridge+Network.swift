@@ -2,12 +2,18 @@ internal import BridgeCore
 internal import BridgeIO
 
 extension Bridge {
-    /// Begins to watch the network if a connection of the configuration wants that.
+    /// Watches the network while a connection of the configuration wants that.
     ///
     /// Where it cannot be watched, everything counts as reachable.
     func watchNetwork() {
         let isWanted = configuration.connections.values.contains { $0.settings.network == .auto }
-        guard networkWatch == nil, isWanted else { return }
+        guard isWanted != (networkWatch != nil) else { return }
+        guard isWanted else {
+            // It ends when the last connection has let go of it as well.
+            networkWatch = nil
+            for connection in connections.values { connection.upstream.network = nil }
+            return
+        }
         do throws(NetworkFailure) {
             let watcher = try NetworkWatcher(loop: loop)
             watcher.onChange = { [unowned self] gained in networkChanged(gained: gained) }

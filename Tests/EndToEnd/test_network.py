@@ -6,6 +6,7 @@ Heartbeats are an hour apart throughout, so that whatever is noticed is noticed 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -53,6 +54,24 @@ class Scene:
         self.bridge.listening()
         self.stream = self.bridge.stream("/v1/connections/a/events?types=text,status&since=start")
         return self
+
+    def reload(self) -> None:
+        """Have the file read again, and wait until that is done."""
+
+        def count(text: str) -> int:
+            return text.count('"message":"reloaded')
+
+        before = count(self.bridge.err.text)
+        self.bridge.signal(signal.SIGHUP)
+        self.bridge.err.until(lambda text: count(text) > before or None, "the reload")
+
+    def netlink_sockets(self) -> int:
+        """Return how many sockets to the kernel's routing tables the bridge has."""
+        process = Path(f"/proc/{self.bridge.pid}")
+        # The last column is the socket's inode.
+        known = {line.split()[-1] for line in (process / "net/netlink").read_text().splitlines()}
+        held = [os.readlink(file) for file in (process / "fd").iterdir()]
+        return sum(name.startswith("socket:[") and name[8:-1] in known for name in held)
 
     def status(self, name: str = "a") -> dict[str, Any]:
         return self.bridge.get(f"/v1/connections/{name}/status").json()
@@ -373,8 +392,7 @@ def test_a_reload_without_a_network(open_scene: Start, start_upstream) -> None:
     scene.expect_loss()
     # The same upstream with another setting waits on, and one that is here is dialled.
     scene.configure(scene.upstream.url, connectTimeout="9s")
-    scene.bridge.signal(signal.SIGHUP)
-    scene.bridge.err.until(lambda text: text.count('"message":"reloaded"') == 1 or None, "the first reload")
+    scene.reload()
     scene.expect_offline()
     scene.configure(here.url)
     scene.bridge.signal(signal.SIGHUP)
@@ -411,13 +429,27 @@ def test_the_network_can_be_ignored(scene: Scene, far) -> None:
     assert scene.status()["network"] == "ignored"
 
 
+def test_the_network_is_watched_only_while_a_connection_wants_that(scene: Scene, far) -> None:
+    scene.upstream = far(Cable.FAR[4])
+    scene.start(scene.upstream.url)
+    scene.opened()
+    assert scene.netlink_sockets() > 0
+    scene.configure(scene.upstream.url, network="ignore")
+    scene.reload()
+    assert scene.netlink_sockets() == 0
+    scene.configure(scene.upstream.url)
+    scene.reload()
+    assert scene.netlink_sockets() > 0
+    scene.cable.unplug()
+    scene.types_until("network-lost")
+
+
 def test_where_netlink_is_denied_everything_counts_as_reachable(scene: Scene, far) -> None:
     scene.upstream = far(Cable.FAR[4])
     denial = [sys.executable, str(ROOT / "Tests/EndToEnd/harness/denial.py")]
     scene.start(scene.upstream.url, wrapper=denial)
     scene.opened()
-    scene.bridge.signal(signal.SIGHUP)
-    scene.bridge.err.until(lambda text: True if "reloaded" in text else None, "the reload")
+    scene.reload()
     warnings = [record for record in scene.bridge.records if "cannot be watched" in record["message"]]
     assert [(each["level"], each["error"]) for each in warnings] == [("warning", "Permission denied")]
     assert scene.status()["network"] == "reachable"
