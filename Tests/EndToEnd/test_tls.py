@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import socket
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from harness.certificates import encrypt_key, self_signed_context
 from harness.raw_upstream import frame
 from harness.rekeying import RekeyingContext, RekeyingSocket
 
+NEVER = {"enabled": False}
 NAMES = ("DNS:localhost", "IP:127.0.0.1")
 
 
@@ -444,3 +446,24 @@ def test_a_flood_of_requests_for_new_keys_is_survived(rekeying) -> None:
     assert stream.next().data == "after"
     bridge.send("answer")
     assert peer.frame() == (1, b"answer")
+
+
+def test_requests_for_new_keys_whose_answers_are_not_taken_end_the_connection(
+    authority, serve_file, tmp_path: Path
+) -> None:
+    # A unix socket holds little, so that the answers soon wait in the bridge.
+    context = RekeyingContext(*authority.issue("DNS:localhost"))
+    settings = {"url": f"wss+unix:{tmp_path}/u.sock:/", "tls": {"ca": str(authority.certificate)}}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "u.sock"))
+        listener.listen()
+        bridge = serve_file(json.dumps({"connections": {"default": settings | {"reconnect": NEVER}}}))
+        peer = RawPeer(context.wrap_socket(listener.accept()[0], server_side=True))
+        peer.accept_handshake()
+        bridge.await_ready()
+        with pytest.raises(ConnectionError):
+            while True:
+                context.sockets[0].change_key(both=True)
+        peer.close()
+    status = bridge.await_status(lambda status: status["lastClose"], "the connection ends")
+    assert (status["lastClose"]["code"], status["lastClose"]["by"]) == (1006, "server")

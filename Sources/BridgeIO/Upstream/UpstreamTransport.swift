@@ -22,6 +22,10 @@ final class UpstreamTransport: ByteChannel {
     private let tls: TLSSession?
     private var isSecured: Bool
     private var isOver = false
+    /// What TLS has said by itself, such as answers to requests for new keys, while bytes waited for the network.
+    private var unaskedBytes = 0
+    /// That many answers are more than two thousand new keys.
+    private static let mostUnaskedBytes = 64 * 1024
 
     init(_ channel: any ByteChannel, tls: TLSSession?) {
         self.channel = channel
@@ -91,6 +95,8 @@ final class UpstreamTransport: ByteChannel {
         if end == .closed { tls.close() }
         writeTLSOutput()
         switch end {
+        case .needsMore where unaskedBytes > UpstreamTransport.mostUnaskedBytes:
+            finish("TLS: new keys are asked for over and over, and no answer is taken")
         case .needsMore: break
         case .closed: finish(nil)
         case .failed(let failure):
@@ -117,10 +123,11 @@ final class UpstreamTransport: ByteChannel {
 
     private func writeTLSOutput() {
         guard let output = tls?.takeOutput(), !output.isEmpty else { return }
-        _ = channel.write(output)
+        if !channel.write(output) { unaskedBytes += output.count }
     }
 
     private func drained() {
+        unaskedBytes = 0
         if !isOver { onDrain() }
     }
 

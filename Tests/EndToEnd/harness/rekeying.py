@@ -63,8 +63,9 @@ class RekeyingSocket:
         # Kept, because OpenSSL does not.
         self._watcher = _Watcher(self._watch)
         _SSL.SSL_set_msg_callback(self._ssl, self._watcher)
-        # A new key and a frame are two writes.
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if plain.family != socket.AF_UNIX:
+            # A new key and a frame are two writes.
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         timeout = plain.gettimeout()
         plain.setblocking(True)
         self.settimeout(timeout)
