@@ -58,15 +58,12 @@ extension Field {
     }
 
     /// A section of which nothing is there yet.
-    static func section(_ key: String, _ fields: [Field<Void>]) -> Field {
+    static func section(_ key: String, _ fields: [Field]) -> Field {
         Field(
             key: key,
             keys: fields.schema(),
             isAvailable: true,
-            read: { node, _, reader in
-                var nothing: Void = ()
-                fields.read(node, into: &nothing, &reader)
-            },
+            read: { node, section, reader in fields.read(node, into: &section, &reader) },
             write: { _ in nil }
         )
     }
