@@ -25,7 +25,7 @@ func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 0, 1, 4, 5: fuzzFrames(rest, setup: input[1])
     case 2: fuzzHandshakes(rest, piece: Int(input[1]) + 1)
     case 3: fuzzURL(rest)
-    default: fuzzNetlink(rest)
+    default: fuzzNetlink(rest, setup: input[1])
     }
     return 0
 }
@@ -83,15 +83,31 @@ private func fuzzURL(_ bytes: [UInt8]) {
     precondition((try? WebSocketURL(url.redacted)) != nil, "the redacted URL is none")
 }
 
-/// The kernel's messages, which it would not send so.
-private func fuzzNetlink(_ bytes: [UInt8]) {
-    var reader = NetlinkReader(bytes)
+/// The kernel's messages, which it would not send so: raw, or each piece of some length as one whose header is right.
+private func fuzzNetlink(_ bytes: [UInt8], setup: UInt8) {
+    let datagram = setup & 1 == 0 ? bytes : framed(bytes, piece: Int(setup >> 1) + 1)
+    var reader = NetlinkReader(datagram)
     var map = NetworkMap()
     var count = 0
     while let (_, message) = reader.next() {
         map.add(message)
         count += 1
     }
-    precondition(count <= bytes.count / 16, "a message has no header")
+    precondition(count <= datagram.count / 16, "a message has no header")
     precondition(!map.gains(over: map), "a network gains over itself")
+}
+
+/// Netlink messages (`nlmsghdr`), whose type the first byte of each piece chooses.
+private func framed(_ bytes: [UInt8], piece: Int) -> [UInt8] {
+    let types: [UInt8] = [16, 17, 20, 21, 24, 25, 2, 3]
+    var datagram: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+        let body = bytes[start..<min(start + piece, bytes.count)]
+        let length = 16 + body.count - 1
+        datagram += [UInt8(length & 255), UInt8(length >> 8), 0, 0, types[Int(body[start] & 7)], 0, 0, 0]
+        datagram += [UInt8](repeating: 0, count: 8) + body.dropFirst()
+        // Messages are aligned to four bytes.
+        datagram += [UInt8](repeating: 0, count: (4 - length % 4) % 4)
+    }
+    return datagram
 }
