@@ -147,6 +147,7 @@ extension Machine {
     /// The time of day.
     static var wallTime: WallTime {
         var time = timespec()
+        // For people and records alone.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return WallTime(
             millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000

@@ -174,7 +174,7 @@ def test_a_connection_for_receiving_sends_control_frames_alone(upstream: Upstrea
     # With `written` what the kernel takes as a whole counts as sent, so it must be too big for that.
     [("pong", 2_000), ("written", 24 << 20)],
 )
-def test_what_is_too_big_for_the_upstream_is_dropped_and_nothing_else(
+def test_a_message_that_caused_1009_is_not_replayed_for_ever_and_nothing_else_is_lost(
     start_upstream, serve_file: Serve, confirm: str, size: int
 ) -> None:
     upstream = start_upstream(max_size=1_000, away=True)

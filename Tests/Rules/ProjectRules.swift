@@ -64,6 +64,18 @@ enum ProjectRules {
         )
     }
 
+    /// The time of day can be set: what waits or measures reads the monotonic clock.
+    static let timeOfDay = WordRule(
+        folder: "Sources/",
+        words: [
+            .init(
+                "the time of day",
+                pattern: #"\bCLOCK_REALTIME\b|\bgettimeofday\b|\bDate\(\)|\bDate\.now\b"#
+            )
+        ],
+        reasonSuffices: true
+    )
+
     /// What switches a check of the compiler off, or ends the process, says why.
     static let escapes = WordRule(
         folder: "Sources/",

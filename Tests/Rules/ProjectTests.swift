@@ -41,6 +41,11 @@ struct ProjectTests {
         #expect(findings == [])
     }
 
+    @Test func `the monotonic clock only is read, but for what people are shown`() throws {
+        let findings = try sources.flatMap { try ProjectRules.timeOfDay.findings(in: $0) }
+        #expect(findings == [])
+    }
+
     @Test func `whatever switches off a check of the compiler says why`() throws {
         let findings = try sources.flatMap { try ProjectRules.escapes.findings(in: $0) }
         #expect(findings == [])

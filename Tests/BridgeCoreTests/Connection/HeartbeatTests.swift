@@ -128,7 +128,7 @@ import Testing
         #expect(actions.records == [.heartbeatMissed(misses: 1)])
     }
 
-    @Test func `misses count only while they follow one another`() throws {
+    @Test func `misses are consecutive`() throws {
         var world = try ConnectionWorld.open()
         for _ in 0..<5 {
             _ = try world.beat(Self.interval)
@@ -140,7 +140,7 @@ import Testing
         #expect(world.machine.standing == .open)
     }
 
-    @Test func `the clock starts when the ping was written`() throws {
+    @Test func `timers start when the ping was really written`() throws {
         var world = try ConnectionWorld.open()
         try world.advance(Self.interval)
         try world.advance(.seconds(15))

@@ -27,7 +27,7 @@ import Testing
         #expect(delays == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test func `a connection that was ready for resetAfter starts over`() throws {
+    @Test func `the counter resets only after a while of being ready`() throws {
         var world = try world()
         let delays = try (0..<3).map { _ in try lose(&world, after: .seconds(10)) }
         #expect(delays == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])

@@ -65,7 +65,7 @@ private struct RaceWorld {
 }
 
 @Suite struct `A race of addresses (happy eyeballs)` {
-    @Test func `gives each address a head start of 250 ms`() {
+    @Test func `happy eyeballs give each address a head start of 250 ms`() {
         var world = RaceWorld([.silent, .silent, .silent, .connects(after: 10)])
         world.run()
         #expect(world.dialled == [0: 0, 1: 250, 2: 500, 3: 750])

@@ -217,7 +217,7 @@ import WebSocketProtocol
         #expect(outbox.content.map(\.kind) == [.text, .text, .binary])
     }
 
-    @Test func `a message that is refused as too big again and again is dropped`() throws {
+    @Test func `a message that caused 1009 is not replayed for ever`() throws {
         var outbox = outbox()
         try fill(&outbox, "big", "small")
         _ = drain(&outbox)
