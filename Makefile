@@ -1,5 +1,5 @@
 # The front door: each target is a script in scripts/. `make help` lists them.
-.PHONY: help run build test lint format conformance fuzz image-test bench clean
+.PHONY: help run build test lint format conformance fuzz sanitize image-test bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -27,12 +27,19 @@ export FUZZ_SECONDS
 fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
 	@exec scripts/fuzz
 
+sanitize: ## the end-to-end tests with the thread and the address sanitizer (half an hour; SANITIZER=thread for one)
+	@exec scripts/sanitize $(SANITIZER)
+
 image-test: ## build the image from the Dockerfile and try it out (root; no Docker engine needed)
 	@exec scripts/image-test
 
 export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
 bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 15 minutes)
 	@exec scripts/bench
+
+export SOAK_TIMES SOAK_CROWD SOAK_OUTPUT
+soak: ## look for what connections leave behind, into Benchmarks/RESULTS.md (about 10 minutes)
+	@exec scripts/soak
 
 clean: ## remove everything that was built or installed into this folder
 	@rm -rf .build .venv .cache reports

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from harness import Bridge
 
 SUBSCRIBERS = 50
 MESSAGES = 20
 
 
+@pytest.mark.unsanitized("a sanitizer makes system calls of its own")
 def test_a_message_to_n_subscribers_takes_at_most_n_plus_6_system_calls(
     start_upstream, start_bridge, tmp_path: Path
 ) -> None:
