@@ -156,8 +156,11 @@ def main() -> int:
             python=tools.python,
         ),
     )
-    options.output.write_text(text)
     print(text)
+    former = options.output.read_text() if options.output.is_file() else ""
+    if kept := report.section_of(former, report.LEFTOVERS):
+        text = report.with_section(text, kept)
+    options.output.write_text(text)
     if incomplete:
         print("no result in every round: " + "; ".join(sorted(incomplete)), file=sys.stderr)
     return 1 if incomplete else 0

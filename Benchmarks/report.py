@@ -70,13 +70,12 @@ def text(
 
 def preface(it: Circumstances) -> list[str]:
     busy = max(it.loads)
-    now = datetime.datetime.now(datetime.UTC)
     lines = [
         "# Benchmark results",
         "",
         "Written by `make bench`; [README.md](README.md) says what is measured and how.",
         "",
-        f"- {now:%Y-%m-%d %H:%M} UTC, commit {output('git', 'rev-parse', '--short', 'HEAD')}",
+        f"- {origin()}",
         f"- {processor()}, {platform.system()} {platform.release()}, server on one core and load on another",
         f"- {first_line('swift', '--version')}",
         f"- nginx {version('nginx', '-v')} with Nchan {package('libnginx-mod-nchan')}",
@@ -318,7 +317,30 @@ IDLE: dict[str, Column] = {
 }
 
 
+#: Of the section that `make soak` writes.
+LEFTOVERS = "## What connections leave behind"
+
+
+def section_of(text: str, heading: str) -> str:
+    """Return what stands under a heading of the second level, the heading included, or nothing."""
+    found = re.search(rf"^{re.escape(heading)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[0] if found else ""
+
+
+def with_section(text: str, section: str) -> str:
+    """Return a report with this section in the place of its old one, or at its end."""
+    if former := section_of(text, section.splitlines()[0]):
+        return text.replace(former, section)
+    return f"{text}\n{section}" if text else section
+
+
 # What ran
+
+
+def origin() -> str:
+    """Return when this is written, and of which commit."""
+    now = datetime.datetime.now(datetime.UTC)
+    return f"{now:%Y-%m-%d %H:%M} UTC, commit {output('git', 'rev-parse', '--short', 'HEAD')}"
 
 
 def output(*arguments: str) -> str:
