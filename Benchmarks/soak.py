@@ -247,7 +247,7 @@ def section(options: Options) -> str:
         "",
         f"Written by `make soak`, {report.origin()}. A bridge is warm after {options.warm_up:,} dials, or "
         f"{options.rounds} crowds;",
-        "what it holds then is compared with what it holds after that many more. Memory is anonymous memory.",
+        "what it holds then is compared with what it holds at the end. Memory is anonymous memory.",
         f"Wanted: as many descriptors, and at most {ALLOWED:g} % more memory.",
         "",
         "| Work | Descriptors | Memory | Growth | Each | |",
@@ -271,7 +271,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory(prefix="wsbridge-soak-") as folder:
         options = Options(
-            given.binary.absolute(), Path(folder), given.times, max(given.times // 10, 1), given.crowd, 8
+            given.binary.absolute(), Path(folder), given.times, max(given.times // 10, 1), given.crowd, 12
         )
         asyncio.run(work(options))
     text = given.output.read_text() if given.output.is_file() else ""
