@@ -24,6 +24,7 @@ let package = Package(
     name: "wsbridge",
     products: [.executable(name: "wsbridge", targets: ["wsbridge"])],
     targets: [
+        system("CCURL", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CNetlink", pkgConfig: "libmnl", apt: "libmnl-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
@@ -42,8 +43,8 @@ let package = Package(
         .target(
             name: "BridgeIO",
             dependencies: [
-                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "CNetlink", "COpenSSL", "CPublicFiles",
-                "CUV",
+                "BridgeCore", "WebSocketProtocol", "CCURL", "CMicroHTTPD", "CNetlink", "COpenSSL",
+                "CPublicFiles", "CUV",
                 "CYAML", "CZlib",
             ],
             swiftSettings: onTheLoop

@@ -31,7 +31,7 @@ import WebSocketTestSupport
     }
 
     @Test(arguments: [1, 4, 8, 20])
-    func `jitter scales each delay, the capped ones too`(attempt: Int) {
+    func `jitter is drawn per attempt, after the cap`(attempt: Int) {
         var random = SeededGenerator(seed: 7)
         let full = Backoff(Self.plain).delay(attempt: attempt, random: &random)
         let jittered = Backoff(ReconnectSettings())
