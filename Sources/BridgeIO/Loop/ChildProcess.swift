@@ -10,6 +10,7 @@ internal import Glibc
         case signalled(number: Int)
     }
 
+    private let loop: Loop
     private let handle: Handle<uv_process_t>
     private var onEnd: (Ending) -> Void
     private var whileRunning: ChildProcess?
@@ -25,6 +26,7 @@ internal import Glibc
         errors: CInt,
         onEnd: @escaping (Ending) -> Void
     ) throws(StartFailure) {
+        self.loop = loop
         self.onEnd = onEnd
         var status: CInt = 0
         unsafe handle = Handle { process in
@@ -35,6 +37,7 @@ internal import Glibc
         guard status == 0 else { throw StartFailure(error: errorText(status)) }
         unsafe handle.attach(self)
         whileRunning = self
+        loop.children.insert(unsafe handle.pointer.pointee.pid)
     }
 
     struct StartFailure: Error {
@@ -67,6 +70,8 @@ internal import Glibc
                 // A session and so a group of its own, which can be ended with all that it started.
                 unsafe options.flags = CUnsignedInt(UV_PROCESS_DETACHED.rawValue)
                 unsafe options.exit_cb = processEnded
+                // Ours are marked already, but not those of every library.
+                wsbridge_keep_from_programs(3)
                 return unsafe uv_spawn(loop.pointer, process, &options)
             }
         }
@@ -81,6 +86,7 @@ internal import Glibc
     }
 
     fileprivate func ended(_ ending: Ending) {
+        loop.children.remove(unsafe handle.pointer.pointee.pid)
         let onEnd = onEnd
         self.onEnd = { _ in }
         whileRunning = nil
