@@ -85,7 +85,8 @@ extension UpstreamRoute {
     init(_ configuration: ConnectionConfiguration, _ proxies: EnvironmentProxies) {
         let upstream = configuration.upstream
         let proxy = ProxyRule(upstream.proxy, environment: proxies)
-        self.init(source: configuration.source, proxy: proxy, tls: upstream.tls) { url in
+        let secrets = upstream.headers.map(\.value)
+        self.init(source: configuration.source, proxy: proxy, tls: upstream.tls, secrets: secrets) { url in
             var terms = ClientHandshake.Terms(url: url)
             terms.fields = upstream.headers
             terms.subprotocols = upstream.subprotocols

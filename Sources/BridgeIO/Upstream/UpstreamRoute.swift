@@ -8,17 +8,21 @@ package nonisolated struct UpstreamRoute: Sendable {
     package var proxy: ProxyRule
     /// What URLs of the scheme wss are dialled with.
     package var tls: TLSSettings
+    /// Values of settings that must not show in what others say.
+    package var secrets: [String]
     package var target: @Sendable (WebSocketURL) -> UpstreamTarget
 
     package init(
         source: URLSource,
         proxy: ProxyRule,
         tls: TLSSettings,
+        secrets: [String] = [],
         target: @escaping @Sendable (WebSocketURL) -> UpstreamTarget
     ) {
         self.source = source
         self.proxy = proxy
         self.tls = tls
+        self.secrets = secrets
         self.target = target
     }
 

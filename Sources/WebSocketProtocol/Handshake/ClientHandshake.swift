@@ -40,7 +40,7 @@ package struct ClientHandshake: Sendable {
 
     private let terms: Terms
     private let accept: String
-    private let secrets: [String]
+    private let mask: SecretMask
     private var head = ClientHandshake.reader(limit: ClientHandshake.maximumHeadBytes)
     private var headBytes = 0
 
@@ -56,7 +56,7 @@ package struct ClientHandshake: Sendable {
     ) throws(HandshakeRequestError) {
         self.terms = terms
         self.accept = accept
-        secrets = terms.secrets(authorization: authorization)
+        mask = terms.mask(authorization: authorization)
         request = try terms.request(key: key, authorization: authorization)
     }
 
@@ -88,7 +88,7 @@ package struct ClientHandshake: Sendable {
     }
 
     private mutating func agreement(of answer: HTTPHead) throws(HandshakeFailure) -> Agreement {
-        if answer.status != 101 { excerpt = AnswerExcerpt(of: answer, secrets: secrets) }
+        if answer.status != 101 { excerpt = AnswerExcerpt(of: answer, mask: mask) }
         return try terms.agreement(of: answer, accept: accept)
     }
 

@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 /// One run of a program for what it prints; letting go of it ends the program and all that it started.
 ///
 /// The program's own end counts: who still holds on to its output then is not waited for.
@@ -13,6 +15,8 @@ final class CommandRun {
     private let remark: (String) -> Void
     private let loop: Loop
     private let name: String
+    /// What must not show of what it writes to stderr, besides what it prints.
+    private let secrets: [String]
     private var process: ChildProcess?
     private var output: PipeIntake?
     private var errors: PipeIntake?
@@ -20,13 +24,18 @@ final class CommandRun {
 
     /// What is printed beyond that is too much for a URL.
     private static let maximumOutput = 64 * 1024
-    /// The rest of what a program complains about is dropped.
-    private static let maximumErrors = 4 * 1024
+    /// The rest of what a program complains about is dropped; the log would not show it either.
+    private static let maximumErrors = 1024
+    /// Secrets that begin in what is shown are recognised up to that length.
+    private static let maximumErrorsKept = maximumErrors + maximumOutput
 
     /// Starts it; `completion` is called once, on a later turn, and `remark` gets what it wrote to stderr.
+    ///
+    /// In that its arguments, what it prints and `secrets` are masked.
     init(
         loop: Loop,
         _ command: [String],
+        secrets: [String],
         remark: @escaping (String) -> Void,
         completion: @escaping (Outcome) -> Void
     ) {
@@ -34,6 +43,7 @@ final class CommandRun {
         self.remark = remark
         self.completion = completion
         name = command[0]
+        self.secrets = secrets + command.dropFirst()
         do throws(ChildProcess.StartFailure) {
             try start(command)
         } catch {
@@ -50,7 +60,7 @@ final class CommandRun {
         let output = try PipeIntake(loop: loop, limit: CommandRun.maximumOutput) { [weak self] in
             self?.overflowed()
         }
-        let errors = try PipeIntake(loop: loop, limit: CommandRun.maximumErrors)
+        let errors = try PipeIntake(loop: loop, limit: CommandRun.maximumErrorsKept)
         process = try ChildProcess(loop: loop, command, output: output.writer, errors: errors.writer) {
             [weak self] in
             self?.ended($0)
@@ -87,8 +97,14 @@ final class CommandRun {
     /// What it wrote to stderr so far, once.
     private func tellErrors() {
         guard let errors, !errors.bytes.isEmpty else { return }
-        let more = errors.isOverfull ? " …" : ""
-        remark("the command \(name) says: " + String(decoding: errors.bytes, as: UTF8.self) + more)
+        let mask = SecretMask(secrets + [String(decoding: output?.bytes ?? [], as: UTF8.self)])
+        let text = mask.shown(
+            errors.bytes,
+            maximumBytes: CommandRun.maximumErrors,
+            isCut: errors.isOverfull
+        )
+        let more = errors.bytes.count > CommandRun.maximumErrors ? " …" : ""
+        remark("the command \(name) says: " + text + more)
         self.errors = nil
     }
 }

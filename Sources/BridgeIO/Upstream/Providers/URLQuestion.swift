@@ -30,6 +30,7 @@ final class URLQuestion {
             let run = CommandRun(
                 loop: surroundings.loop,
                 command,
+                secrets: route.secrets,
                 remark: { surroundings.sink.remarked(.question($0)) },
                 completion: { [weak self] in self?.ended($0, of: "the command \(name)") }
             )
