@@ -24,7 +24,6 @@ let package = Package(
     name: "wsbridge",
     products: [.executable(name: "wsbridge", targets: ["wsbridge"])],
     targets: [
-        system("CCURL", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CNetlink", pkgConfig: "libmnl", apt: "libmnl-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
@@ -32,6 +31,8 @@ let package = Package(
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
+        // libcurl, which is not linked but loaded when it is needed.
+        .target(name: "CCURL"),
         // The files of public/, as constants of the program.
         .target(name: "CPublicFiles"),
 
@@ -44,8 +45,7 @@ let package = Package(
             name: "BridgeIO",
             dependencies: [
                 "BridgeCore", "WebSocketProtocol", "CCURL", "CMicroHTTPD", "CNetlink", "COpenSSL",
-                "CPublicFiles", "CUV",
-                "CYAML", "CZlib",
+                "CPublicFiles", "CUV", "CYAML", "CZlib",
             ],
             swiftSettings: onTheLoop
         ),

@@ -66,12 +66,8 @@ package struct HTTPURLProvider: Equatable, Sendable {
     package var effectiveMethod: String { method ?? (body == nil ? "GET" : "POST") }
 
     /// The URL as HTTP has it, without userinfo.
-    package var httpURL: String { "\(url.isSecure ? "https" : "http")://\(url.hostField)\(url.target)" }
+    package var httpURL: String { origin + url.target }
 
-    /// The URL without userinfo and query.
-    package var redacted: String {
-        let path = url.target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        return "\(url.isSecure ? "https" : "http")://\(url.hostField)"
-            + String(decoding: path, as: UTF8.self)
-    }
+    /// Scheme, host and port: the rest may be secret.
+    package var origin: String { "\(url.isSecure ? "https" : "http")://\(url.hostField)" }
 }

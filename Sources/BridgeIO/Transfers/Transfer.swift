@@ -12,7 +12,7 @@ internal import WebSocketProtocol
     struct Order {
         var provider: HTTPURLProvider
         var proxy: ProxyURL?
-        /// A longer body is a failure.
+        /// A longer body, or a longer head, is a failure.
         var maximumBytes: Int
 
         init(_ provider: HTTPURLProvider, proxy: ProxyURL?, maximumBytes: Int) {
@@ -25,7 +25,8 @@ internal import WebSocketProtocol
     struct Reply {
         var status: Int
         var body: [UInt8]
-        var retryAfter: Duration?
+        /// When the server wants to be asked again.
+        var retryAfter: RetryAfterField?
     }
 
     struct Failure: Error {
@@ -40,13 +41,15 @@ internal import WebSocketProtocol
     private let completion: (Outcome) -> Void
     private let maximumBytes: Int
     private var body: [UInt8] = []
+    private var headBytes = 0
     private var isTooLong = false
     /// Lives as long as the handle, which keeps no copy.
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let reason: UnsafeMutablePointer<CChar>
 
+    /// libcurl must have been loaded.
     init(_ order: Order, on transfers: Transfers, completion: @escaping (Outcome) -> Void) {
-        guard let easy = unsafe curl_easy_init() else { preconditionFailure("libcurl is out of memory") }
+        guard let easy = unsafe wsbridge_easy_make() else { preconditionFailure("libcurl is out of memory") }
         unsafe self.easy = unsafe easy
         self.transfers = transfers
         self.completion = completion
@@ -55,7 +58,9 @@ internal import WebSocketProtocol
         unsafe reason.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         unsafe wsbridge_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, reason)
         // Unretained: the handle is gone before this object is.
-        unsafe wsbridge_easy_on_body(easy, bodyCame, Unmanaged.passUnretained(self).toOpaque())
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe wsbridge_easy_on_head(easy, headCame, owner)
+        unsafe wsbridge_easy_on_body(easy, bodyCame, owner)
         beModest()
         describe(order.provider)
         goThrough(order.proxy)
@@ -64,8 +69,8 @@ internal import WebSocketProtocol
 
     isolated deinit {
         unsafe transfers.end(easy)
-        unsafe curl_easy_cleanup(easy)
-        unsafe curl_slist_free_all(headers)
+        unsafe wsbridge_easy_free(easy)
+        unsafe wsbridge_list_free(headers)
         unsafe reason.deallocate()
     }
 
@@ -74,26 +79,36 @@ internal import WebSocketProtocol
         guard code == CURLE_OK else {
             return completion(.failure(Failure(error: text(of: code))))
         }
-        let wait = unsafe wsbridge_easy_retry_after(easy)
+        let wait = field("Retry-After").map { RetryAfterField($0, date: field("Date")) }
         completion(
-            .success(
-                Reply(
-                    status: unsafe wsbridge_easy_status(easy),
-                    body: body,
-                    retryAfter: wait > 0 ? .seconds(wait) : nil
-                )
-            )
+            .success(Reply(status: unsafe wsbridge_easy_status(easy), body: body, retryAfter: wait))
         )
+    }
+
+    /// Nil unless it is there just once.
+    private func field(_ name: String) -> String? {
+        guard let value = unsafe wsbridge_easy_field(easy, name) else { return nil }
+        return unsafe String(cString: value)
     }
 
     private func text(of code: CURLcode) -> String {
         if isTooLong { return "its answer is longer than \(maximumBytes) bytes" }
         let detail = unsafe String(cString: reason)
-        return detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
+        return detail.isEmpty ? unsafe String(cString: wsbridge_easy_text(code)) : detail
+    }
+
+    /// A line of a head; heads of interim answers and of proxies count as well.
+    fileprivate func takeHead(_ piece: UnsafeRawBufferPointer) -> Int {
+        guard piece.count <= maximumBytes - headBytes else {
+            isTooLong = true
+            return 0
+        }
+        headBytes += piece.count
+        return piece.count
     }
 
     /// Takes what came; returns how much of it was wanted.
-    fileprivate func take(_ piece: UnsafeRawBufferPointer) -> Int {
+    fileprivate func takeBody(_ piece: UnsafeRawBufferPointer) -> Int {
         guard piece.count <= maximumBytes - body.count else {
             isTooLong = true
             return 0
@@ -117,6 +132,8 @@ internal import WebSocketProtocol
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // One question for each connection gains nothing from HTTP/2.
+        set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_FRESH_CONNECT, 1)
@@ -143,13 +160,14 @@ internal import WebSocketProtocol
             // With a colon an empty value would take the field out.
             lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        for line in lines { unsafe headers = curl_slist_append(headers, line) }
+        for line in lines { unsafe headers = wsbridge_list_append(headers, line) }
         unsafe wsbridge_easy_set_headers(easy, headers)
     }
 
     private func goThrough(_ proxy: ProxyURL?) {
-        // None, rather than libcurl's own reading of the environment.
+        // None, rather than libcurl's own reading of the environment; and no exceptions from one that is used.
         set(CURLOPT_PROXY, proxy?.redacted ?? "")
+        set(CURLOPT_NOPROXY, "")
         if let credentials = proxy?.credentials {
             set(CURLOPT_PROXYUSERNAME, credentials.user)
             set(CURLOPT_PROXYPASSWORD, credentials.password)
@@ -158,10 +176,30 @@ internal import WebSocketProtocol
 
     /// Those that OpenSSL trusts, environment included, as for upstreams.
     private func trustSystem() {
-        for (variable, option) in [("SSL_CERT_FILE", CURLOPT_CAINFO), ("SSL_CERT_DIR", CURLOPT_CAPATH)] {
+        set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        let options = [
+            ("SSL_CERT_FILE", CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO),
+            ("SSL_CERT_DIR", CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH),
+        ]
+        for (variable, option, proxyOption) in options {
             guard let path = unsafe getenv(variable), unsafe path.pointee != 0 else { continue }
             set(option, unsafe String(cString: path))
+            set(proxyOption, unsafe String(cString: path))
         }
+    }
+}
+
+private nonisolated func headCame(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    owner: UnsafeMutableRawPointer?
+) -> Int {
+    guard let owner = unsafe owner else { return 0 }
+    let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
+    return unsafe onLoop(with: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+        unsafe transfer.takeHead($0)
     }
 }
 
@@ -174,6 +212,6 @@ private nonisolated func bodyCame(
     guard let owner = unsafe owner else { return 0 }
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
     return unsafe onLoop(with: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-        unsafe transfer.take($0)
+        unsafe transfer.takeBody($0)
     }
 }

@@ -3,7 +3,7 @@ internal import CCURL
 /// HTTP requests of our own to anybody, on the loop: libcurl's multi interface.
 ///
 /// libcurl says which descriptors to watch and how long to wait, and is told what came. Names are looked up on
-/// threads of its own.
+/// threads of its own. It is loaded with the first request.
 @safe package final class Transfers {
     private let loop: Loop
     /// Made with the first request.
@@ -27,28 +27,37 @@ internal import CCURL
         guard let multi = unsafe multi else { return }
         unsafe wsbridge_multi_on_socket(multi, nil, nil)
         unsafe wsbridge_multi_on_timer(multi, nil, nil)
-        unsafe curl_multi_cleanup(multi)
+        unsafe wsbridge_multi_free(multi)
     }
 
     /// Sends a request; `completion` is called once, on a later turn, unless the transfer is let go of before.
-    func start(_ order: Transfer.Order, completion: @escaping (Transfer.Outcome) -> Void) -> Transfer {
+    ///
+    /// Throws when libcurl cannot be loaded.
+    func start(
+        _ order: Transfer.Order,
+        completion: @escaping (Transfer.Outcome) -> Void
+    ) throws(Transfer.Failure) -> Transfer {
+        let multi = unsafe try readyMulti()
         let transfer = Transfer(order, on: self, completion: completion)
-        let multi = unsafe readyMulti()
         unsafe running[transfer.easy] = Unowned(transfer: transfer)
-        unsafe curl_multi_add_handle(multi, transfer.easy)
+        unsafe wsbridge_multi_add(multi, transfer.easy)
         return transfer
     }
 
     /// The transfer is let go of.
     func end(_ easy: UnsafeMutableRawPointer) {
-        guard unsafe running.removeValue(forKey: easy) != nil else { return }
-        unsafe curl_multi_remove_handle(multi, easy)
+        guard unsafe running.removeValue(forKey: easy) != nil, let multi = unsafe multi else { return }
+        unsafe wsbridge_multi_remove(multi, easy)
     }
 
-    private func readyMulti() -> UnsafeMutableRawPointer {
+    private func readyMulti() throws(Transfer.Failure) -> UnsafeMutableRawPointer {
         if let multi = unsafe multi { return unsafe multi }
-        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard let made = unsafe curl_multi_init() else { preconditionFailure("libcurl does not start") }
+        if let fault = unsafe wsbridge_curl_load() {
+            throw Transfer.Failure(error: "libcurl cannot be used: \(unsafe String(cString: fault))")
+        }
+        guard let made = unsafe wsbridge_multi_make() else {
+            preconditionFailure("libcurl is out of memory")
+        }
         // Unretained: `deinit` takes it back.
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe wsbridge_multi_on_socket(made, socketChanged, owner)
@@ -106,8 +115,7 @@ internal import CCURL
 
     private func act(on descriptor: CInt, _ events: CInt) {
         guard let multi = unsafe multi else { return }
-        var count: CInt = 0
-        unsafe curl_multi_socket_action(multi, descriptor, events, &count)
+        unsafe wsbridge_multi_act(multi, descriptor, events)
         var code = CURLE_OK
         while let easy = unsafe wsbridge_multi_next_over(multi, &code) {
             let transfer = unsafe running[easy]?.transfer

@@ -55,9 +55,9 @@ class Namespace:
         # Written in place, because a running process sees this very file.
         (self._folder / "hosts").write_text("".join(f"{line}\n" for line in lines))
 
-    def name_server(self, address: str) -> None:
+    def name_server(self, address: str, *, options: str = "") -> None:
         """Let other names be asked for at this address; call it before a process starts."""
-        (self._folder / "resolv.conf").write_text(f"nameserver {address}\n")
+        (self._folder / "resolv.conf").write_text(f"nameserver {address}\noptions {options}\n")
 
     def prefers(self, family: int) -> None:
         """Let the system put addresses of this family first; call it before a process starts."""

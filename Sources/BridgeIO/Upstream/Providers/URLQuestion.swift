@@ -46,10 +46,7 @@ final class URLQuestion {
         do throws(DialFailure) {
             let proxy = try rule.proxy(for: provider.url)
             let order = Transfer.Order(provider, proxy: proxy, maximumBytes: URLAnswer.maximumBytes)
-            let transfer = surroundings.transfers.start(order) { [weak self] in
-                self?.answered($0, by: provider)
-            }
-            asked = .server(transfer)
+            asked = .server(try start(order, surroundings))
         } catch {
             let failure = DialFailure(phase: .url, error: error.error)
             refusal = surroundings.loop.startTimer(after: .zero) { [weak self] in
@@ -58,8 +55,21 @@ final class URLQuestion {
         }
     }
 
-    private func answered(_ outcome: Transfer.Outcome, by provider: HTTPURLProvider) {
-        let name = "the URL's provider \(provider.redacted)"
+    private func start(
+        _ order: Transfer.Order,
+        _ surroundings: ManagedConnection.Surroundings
+    ) throws(DialFailure) -> Transfer {
+        do throws(Transfer.Failure) {
+            return try surroundings.transfers.start(order) { [weak self] in
+                self?.answered($0, by: order.provider, at: surroundings.wallClock())
+            }
+        } catch {
+            throw DialFailure(phase: .url, error: error.error)
+        }
+    }
+
+    private func answered(_ outcome: Transfer.Outcome, by provider: HTTPURLProvider, at now: WallTime) {
+        let name = "the URL's provider \(provider.origin)"
         switch outcome {
         case .failure(let failure):
             fail("\(name): \(failure.error)")
@@ -67,7 +77,7 @@ final class URLQuestion {
             guard (200...299).contains(reply.status) else {
                 return fail(
                     "\(name) answered with HTTP status \(reply.status)",
-                    retryAfter: reply.retryAfter
+                    retryAfter: reply.retryAfter?.delay(at: now)
                 )
             }
             take(reply.body, at: provider.pointer, of: name)
