@@ -11,6 +11,7 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from .network import IsolatedNetwork
 from .patience import Deadline
 
 
@@ -32,17 +33,26 @@ class WebAnswer:
 
 
 class WebServer:
-    """Serves on a free port of the loopback interface until it is stopped."""
+    """Serves on a free port of `host` (in `namespace`) until it is stopped."""
 
-    def __init__(self, answer: Callable[[WebRequest], WebAnswer], *, tls: ssl.SSLContext | None = None):
+    def __init__(
+        self,
+        answer: Callable[[WebRequest], WebAnswer],
+        *,
+        tls: ssl.SSLContext | None = None,
+        host: str = "127.0.0.1",
+        namespace: IsolatedNetwork | None = None,
+    ):
         """`answer` is called on a thread of its own for each request."""
         self._answer = answer
+        self._host = host
         self._news = threading.Condition()
         self.requests: list[WebRequest] = []
         #: Set when the server stops: answers that wait for nothing else should wait for this.
         self.stopping = threading.Event()
         self._scheme = "https" if tls else "http"
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        with namespace or contextlib.nullcontext():
+            self._server = ThreadingHTTPServer((host, 0), self._handler())
         self._server.daemon_threads = True
         if tls:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
@@ -51,7 +61,7 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        return f"{self._scheme}://127.0.0.1:{self.port}"
+        return f"{self._scheme}://{self._host}:{self.port}"
 
     def asked(self, count: int = 1) -> list[WebRequest]:
         """Wait for this many requests in all, and return them."""
