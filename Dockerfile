@@ -8,6 +8,7 @@ FROM swift:6.3-bookworm AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+        libcurl4-openssl-dev \
         libmicrohttpd-dev \
         libmnl-dev \
         libssl-dev \
@@ -26,6 +27,7 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
         ca-certificates \
+        libcurl4 \
         libmicrohttpd12 \
         libmnl0 \
         libssl3 \

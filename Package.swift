@@ -31,6 +31,8 @@ let package = Package(
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
+        // libcurl, which is not linked but loaded when it is needed.
+        .target(name: "CCURL"),
         // The files of public/, as constants of the program.
         .target(name: "CPublicFiles"),
 
@@ -42,9 +44,8 @@ let package = Package(
         .target(
             name: "BridgeIO",
             dependencies: [
-                "BridgeCore", "WebSocketProtocol", "CMicroHTTPD", "CNetlink", "COpenSSL", "CPublicFiles",
-                "CUV",
-                "CYAML", "CZlib",
+                "BridgeCore", "WebSocketProtocol", "CCURL", "CMicroHTTPD", "CNetlink", "COpenSSL",
+                "CPublicFiles", "CUV", "CYAML", "CZlib",
             ],
             swiftSettings: onTheLoop
         ),

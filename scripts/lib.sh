@@ -14,6 +14,7 @@ fail() {
 # package: what it is needed for
 # shellcheck disable=SC2034  # used by the scripts that source this
 build_packages=(
+    "libcurl4-openssl-dev: asks HTTP servers for URLs"
     "libmicrohttpd-dev: the HTTP server"
     "libmnl-dev: news of the network from the kernel"
     "libssl-dev: TLS to wss:// upstreams"

@@ -3,6 +3,16 @@
 /* Not part of Swift's Glibc: tells the loop that the machine's clock was set, as it is after sleep. */
 #include <sys/timerfd.h>
 
+/* Not part of Swift's Glibc either. A kernel before 5.11 refuses it. */
+#include <linux/close_range.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/// Has programs that are started not inherit this descriptor, nor any with a higher number.
+static inline void wsbridge_keep_from_programs(unsigned int first) {
+  syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
 /* What glibc declares for sockets as enumerations, Swift finds only in the C module that it happened to read first.
    These are always here. */
 static const int WSB_SOCK_STREAM = SOCK_STREAM;

@@ -36,6 +36,7 @@ final class Bridge {
     var shutdown: Shutdown?
 
     private let flushes: FlushRound
+    private let transfers: Transfers
     private var turnEnd: BeforeWaiting?
     private var nextTurn: LoopTimer?
 
@@ -47,6 +48,7 @@ final class Bridge {
         hub = EventHub(loop: loop, settings: configuration.http)
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         flushes = FlushRound(loop: loop)
+        transfers = Transfers(loop: loop)
         hub.onAudienceChange = { [unowned self] connections in
             for connection in onDemand where connections.contains(connection.index) {
                 connection.noteAudience()
@@ -122,7 +124,8 @@ final class Bridge {
             proxies: configuration.proxies,
             hub: hub,
             log: log,
-            flushes: flushes
+            flushes: flushes,
+            transfers: transfers
         )
         connections[name]?.upstream.network = network
     }

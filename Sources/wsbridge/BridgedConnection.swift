@@ -22,31 +22,28 @@ final class BridgedConnection {
         proxies: EnvironmentProxies,
         hub: EventHub,
         log: Log,
-        flushes: FlushRound
+        flushes: FlushRound,
+        transfers: Transfers
     ) {
         self.index = index
         self.hub = hub
         self.log = log
         let loop = hub.loop
-        journal = ConnectionJournal(
-            name: name,
-            index: index,
-            url: configuration.url.redacted,
-            hub: hub,
-            log: log
-        )
+        journal = ConnectionJournal(name: name, index: index, hub: hub, log: log)
         upstream = ManagedConnection(
             name: name,
-            target: UpstreamTarget(configuration, proxies),
+            route: UpstreamRoute(configuration, proxies),
             settings: configuration.settings,
             surroundings: ManagedConnection.Surroundings(
                 loop: loop,
                 flushes: flushes,
+                transfers: transfers,
                 sink: journal,
                 epoch: hub.log.epoch.text,
                 wallClock: { loop.wallTime }
             )
         )
+        journal.url = { [unowned upstream] in upstream.dialledURL }
         sender = Sender(upstream, loop: loop)
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
@@ -54,7 +51,7 @@ final class BridgedConnection {
     }
 
     private func warn(of configuration: ConnectionConfiguration) {
-        guard configuration.url.isSecure, !configuration.upstream.tls.verifies else { return }
+        guard configuration.source.maySecure, !configuration.upstream.tls.verifies else { return }
         log.warning(
             "the upstream's certificate is not verified: whoever is on the way can read and change everything",
             ["connection": .text(upstream.name)]
@@ -68,9 +65,8 @@ final class BridgedConnection {
     func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
-        journal.url = configuration.url.redacted
         warn(of: configuration)
-        upstream.replace(target: UpstreamTarget(configuration, proxies), settings: configuration.settings)
+        upstream.replace(route: UpstreamRoute(configuration, proxies), settings: configuration.settings)
     }
 
     /// Writes the members of the status object (`GET .../status`).
@@ -84,20 +80,24 @@ final class BridgedConnection {
     }
 }
 
-extension UpstreamTarget {
+extension UpstreamRoute {
     /// What the configuration of a connection says about dialling it.
     init(_ configuration: ConnectionConfiguration, _ proxies: EnvironmentProxies) {
         let upstream = configuration.upstream
-        var terms = ClientHandshake.Terms(url: configuration.url)
-        terms.fields = upstream.headers
-        terms.subprotocols = upstream.subprotocols
-        terms.requiresSubprotocol = upstream.requireSubprotocol
-        terms.compression = upstream.compression ? DeflateOffer() : nil
-        self.init(
-            terms: terms,
-            maximumMessageBytes: upstream.maxMessageBytes,
-            tls: upstream.tls,
-            proxy: ProxyRule(upstream.proxy, environment: proxies)
-        )
+        let proxy = ProxyRule(upstream.proxy, environment: proxies)
+        let secrets = upstream.headers.map(\.value)
+        self.init(source: configuration.source, proxy: proxy, tls: upstream.tls, secrets: secrets) { url in
+            var terms = ClientHandshake.Terms(url: url)
+            terms.fields = upstream.headers
+            terms.subprotocols = upstream.subprotocols
+            terms.requiresSubprotocol = upstream.requireSubprotocol
+            terms.compression = upstream.compression ? DeflateOffer() : nil
+            return UpstreamTarget(
+                terms: terms,
+                maximumMessageBytes: upstream.maxMessageBytes,
+                tls: upstream.tls,
+                proxy: proxy
+            )
+        }
     }
 }

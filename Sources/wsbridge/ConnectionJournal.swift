@@ -6,15 +6,14 @@ internal import WebSocketProtocol
 final class ConnectionJournal: ConnectionSink {
     private let name: String
     private let index: ConnectionIndex
-    /// Fit to be shown.
-    var url: String
+    /// The URL that is being dialled, if it is known.
+    var url: () -> WebSocketURL? = { nil }
     private let hub: EventHub
     private let log: Log
 
-    init(name: String, index: ConnectionIndex, url: String, hub: EventHub, log: Log) {
+    init(name: String, index: ConnectionIndex, hub: EventHub, log: Log) {
         self.name = name
         self.index = index
-        self.url = url
         self.hub = hub
         self.log = log
     }
@@ -29,7 +28,7 @@ final class ConnectionJournal: ConnectionSink {
 
     func happened(_ event: Lifecycle) {
         hub.append(.status(event), of: index)
-        log.write(event, of: name, url: url)
+        log.write(event, of: name, url: url()?.redacted)
     }
 
     func remarked(_ remark: SocketRemark) {

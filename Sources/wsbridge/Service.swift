@@ -10,6 +10,7 @@ final class Service {
     /// Reads the configuration again; nil: there is no file.
     private let reread: (() throws(StartError) -> BridgeConfiguration)?
     private var signals: [SignalWatcher] = []
+    private var reaper: OrphanReaper?
     private var wakeWatcher: WakeWatcher?
 
     /// - Throws: what a file that is needed from the start lacks.
@@ -54,6 +55,7 @@ final class Service {
     }
 
     private func watchSignals() {
+        reaper = OrphanReaper(loop: loop)
         for number in [SIGTERM, SIGINT] {
             signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
         }

@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from harness import Authority, Bridge, DistantUpstream, OpenSSLServer, Peer, RawUpstream, Upstream
+from harness import (
+    Authority,
+    Bridge,
+    DistantUpstream,
+    OpenSSLServer,
+    Peer,
+    RawUpstream,
+    Upstream,
+    WebServer,
+)
 
 
 @pytest.fixture
@@ -21,6 +30,19 @@ def start_upstream() -> Iterator[Callable[..., Upstream]]:
             upstream = Upstream(**options)
             stack.callback(upstream.stop)
             return upstream
+
+        yield start
+
+
+@pytest.fixture
+def start_web_server() -> Iterator[Callable[..., WebServer]]:
+    """Start HTTP servers; each answers as its test says."""
+    with contextlib.ExitStack() as stack:
+
+        def start(answer: Callable[..., Any], **options: Any) -> WebServer:
+            server = WebServer(answer, **options)
+            stack.callback(server.stop)
+            return server
 
         yield start
 

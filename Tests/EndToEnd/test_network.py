@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, Cable, Stream, Upstream
+from harness import Bridge, Cable, Stream, Upstream, WebAnswer, WebRequest
 from harness.environment import ROOT
 
 
@@ -41,13 +41,13 @@ class Scene:
         self.bridge: Bridge
         self.stream: Stream
 
-    def configure(self, *urls: str, **settings: Any) -> None:
+    def configure(self, *urls: Any, **settings: Any) -> None:
         """Write the configuration file, in which the first connection is `a`, the next one `b`."""
         common = {"heartbeat": {"interval": "1h"}, "closeTimeout": "1h", **settings}
         connections = {name: {"url": url, **common} for name, url in zip("abc", urls, strict=False)}
         self.path.write_text(json.dumps({"connections": connections}))
 
-    def start(self, *urls: str, wrapper: list[str] | None = None, **settings: Any) -> Scene:
+    def start(self, *urls: Any, wrapper: list[str] | None = None, **settings: Any) -> Scene:
         self.configure(*urls, **settings)
         flags = ["--config", str(self.path), "--listen", "127.0.0.1:0", "--log-format", "json"]
         self.bridge = self._run_bridge("serve", *flags, namespace=self.cable.near, wrapper=wrapper or [])
@@ -518,3 +518,105 @@ def test_a_network_in_turmoil_costs_no_connection(open_scene: Start, tmp_path: P
     scene.upstream.peer(0).send("still here")
     assert scene.stream.next().data == "still here"
     assert scene.status()["counters"]["opens"] == 1
+
+
+# Lists and providers
+
+
+def test_of_a_list_one_url_within_reach_is_enough(scene: Scene, far) -> None:
+    scene.upstream = far(Cable.FAR[4])
+    lost = far(Cable.BEYOND[4])  # there is no default route
+    scene.start([lost.url, scene.upstream.url], reconnect={"initialDelay": "10ms"})
+    assert scene.types_until("ready") == [
+        "connecting",
+        "failed",
+        "reconnecting",
+        "connecting",
+        "open",
+        "ready",
+    ]
+    status = scene.status()
+    assert (status["url"], status["network"]) == (scene.upstream.url, "reachable")
+    assert status["lastError"]["phase"] == "tcp"
+    # What becomes of the way to the other one does not concern the socket.
+    scene.cable.near.ip("route", "add", "default", "via", Cable.FAR[4])
+    scene.cable.near.ip("route", "del", "default")
+    scene.cable.unplug()
+    scene.expect_loss()
+    scene.cable.plug_in()
+    scene.expect_return()
+    assert (scene.upstream.dials, lost.dials) == (2, 0)
+
+
+def test_a_list_out_of_reach_is_not_dialled_until_one_of_it_is(scene: Scene, far) -> None:
+    scene.upstream = far(Cable.FAR[4])
+    lost = far(Cable.BEYOND[4])
+    scene.cable.unplug()
+    scene.start([scene.upstream.url, lost.url])
+    assert scene.types_until("network-lost") == ["network-lost"]
+    scene.expect_offline()
+    scene.cable.plug_in()
+    scene.expect_return()
+    assert (scene.upstream.dials, lost.dials) == (1, 0)
+
+
+def test_a_provider_out_of_reach_is_not_asked(scene: Scene, far, start_web_server) -> None:
+    scene.upstream = far(Cable.FAR[4])
+    provider = start_web_server(
+        lambda _: WebAnswer(body=scene.upstream.url.encode()), host=Cable.FAR[4], namespace=scene.cable.far
+    )
+    scene.cable.unplug()
+    scene.start({"http": {"url": provider.url}})
+    assert scene.types_until("network-lost") == ["network-lost"]
+    scene.expect_offline()
+    assert provider.requests == []
+    scene.cable.plug_in()
+    scene.expect_return()
+    assert (len(provider.requests), scene.upstream.dials) == (1, 1)
+    # The socket is watched like any other, and its loss asks anew.
+    scene.cable.unplug()
+    scene.expect_loss()
+    scene.cable.plug_in()
+    scene.expect_return()
+    assert (len(provider.requests), scene.upstream.dials) == (2, 2)
+
+
+def test_a_question_is_given_up_with_the_network(scene: Scene, far, start_web_server) -> None:
+    scene.upstream = far(Cable.FAR[4])
+
+    def answer(_: WebRequest) -> WebAnswer:
+        if len(provider.requests) == 1:
+            provider.stopping.wait()
+        return WebAnswer(body=scene.upstream.url.encode())
+
+    provider = start_web_server(answer, host=Cable.FAR[4], namespace=scene.cable.far)
+    scene.start({"http": {"url": provider.url}, "timeout": "1h"})
+    provider.asked()
+    scene.cable.unplug()
+    assert scene.types_until("network-lost") == ["connecting", "network-lost"]
+    assert scene.types_until("failed") == ["failed"]
+    scene.expect_offline()
+    scene.cable.plug_in()
+    scene.expect_return()
+    assert len(provider.requests) == 2
+
+
+def test_the_url_that_a_provider_gave_needs_a_way_of_its_own(scene: Scene, far, start_web_server) -> None:
+    scene.upstream = far(Cable.BEYOND[4])
+    provider = start_web_server(
+        lambda _: WebAnswer(body=scene.upstream.url.encode()), host=Cable.FAR[4], namespace=scene.cable.far
+    )
+    scene.start({"http": {"url": provider.url}}, reconnect={"initialDelay": "10ms", "factor": 1})
+    provider.asked(3)
+    assert scene.status()["lastError"]["phase"] == "tcp"
+    scene.cable.near.ip("route", "add", "default", "via", Cable.FAR[4])
+    scene.types_until("ready")
+    scene.cable.near.ip("route", "del", "default")
+    assert scene.types_until("closed") == ["network-lost", "closed"]
+
+
+def test_a_command_may_find_a_url_within_reach_without_a_network(scene: Scene, start_upstream) -> None:
+    upstream = start_upstream(namespace=scene.cable.near)
+    scene.cable.unplug()
+    scene.start({"command": ["echo", upstream.url]})
+    assert scene.types_until("ready") == ["connecting", "open", "ready"]

@@ -170,6 +170,12 @@ def test_a_stop_ends_it_cleanly_and_says_goodbye(container: Container, upstream:
     assert container.inspect("{{.State.ExitCode}}") == "0"
 
 
+def test_the_library_that_is_loaded_when_a_server_is_asked_is_inside() -> None:
+    seen = script("--once", "--entrypoint", "/bin/sh", IMAGE, "-c", "ldd /usr/lib/*/libcurl.so.4")
+    assert "libssl.so.3 =>" in seen  # the flavour that shares OpenSSL with the program
+    assert "not found" not in seen
+
+
 def test_it_is_small(recipe: dict[str, Any]) -> None:
     assert recipe["Size"] < 250_000_000
     size = int(

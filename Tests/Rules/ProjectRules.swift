@@ -18,6 +18,7 @@ enum ProjectRules {
             "Loop": ["CUV"],
             "HTTPServer": ["CMicroHTTPD", "CUV"],
             "Streams": ["CUV"],
+            "Transfers": ["CCURL"],
             "Upstream": ["COpenSSL", "CZlib"],
             "Network": ["CNetlink", "CUV"],
             "Log": [],

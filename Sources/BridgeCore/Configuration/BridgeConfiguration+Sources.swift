@@ -76,7 +76,9 @@ extension BridgeConfiguration {
     ) {
         var draft = file?.draft ?? ConfigurationDraft()
         let isNotInFile = draft.connections["default"] == nil
-        if let upstream { draft.connections["default", default: ConnectionDraft()].url = upstream }
+        if let upstream {
+            draft.connections["default", default: ConnectionDraft()].source = .listed([upstream])
+        }
         http = draft.http
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)

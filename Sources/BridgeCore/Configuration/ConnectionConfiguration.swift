@@ -2,12 +2,16 @@ package import WebSocketProtocol
 
 /// A managed connection: where to, on which terms, and how it is kept.
 package struct ConnectionConfiguration: Equatable, Sendable {
-    package var url: WebSocketURL
+    package var source: URLSource
     package var upstream = UpstreamSettings()
     package var settings = ConnectionSettings()
 
+    package init(_ source: URLSource) {
+        self.source = source
+    }
+
     package init(url: WebSocketURL) {
-        self.url = url
+        self.init(.listed([url]))
     }
 }
 

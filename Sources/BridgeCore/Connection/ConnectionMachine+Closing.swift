@@ -72,6 +72,9 @@ extension ConnectionMachine {
         recordClosed(outcome, by: closer, &step)
         switch next {
         case .retry:
+            // One that accepts and closes at once must not keep the others from their turn; that there is no
+            // network is nobody's fault.
+            if !hasLasted, isReachable { turnToNextURL() }
             if isFinal(outcome) {
                 state = .closed
             } else {

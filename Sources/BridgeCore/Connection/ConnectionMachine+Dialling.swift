@@ -2,10 +2,31 @@ extension ConnectionMachine {
     mutating func dial(_ step: inout Step) {
         let socket = nextSocket()
         step.add(.record(.connecting))
+        switch supply {
+        case .listed:
+            dial(socket, &step)
+        case .asked(let timeout):
+            state = .connecting(
+                Attempt(socket: socket, deadline: startTimer(after: timeout, &step), phase: .url)
+            )
+            step.add(.askForURL(socket))
+        }
+    }
+
+    private mutating func dial(_ socket: SocketID, _ step: inout Step) {
         state = .connecting(
             Attempt(socket: socket, deadline: startTimer(after: settings.connectTimeout, &step))
         )
         step.add(.dial(socket))
+    }
+
+    /// The time to connect begins only now: that for asking was another.
+    mutating func urlFound(for socket: SocketID, _ step: inout Step) {
+        guard case .connecting(let attempt) = state, attempt.socket == socket, attempt.phase == .url else {
+            return
+        }
+        step.add(.cancelTimer(attempt.deadline))
+        dial(socket, &step)
     }
 
     mutating func dialReached(_ socket: SocketID, _ phase: DialPhase, _ account: String?) {
@@ -43,13 +64,16 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         step.add(.drop(attempt.socket))
-        let limit = settings.connectTimeout.milliseconds
         let account = attempt.account.map { "; \($0)" } ?? ""
-        let failure = DialFailure(
-            phase: attempt.phase,
-            error: "not connected within \(limit) ms\(account)"
-        )
+        let failure = DialFailure(phase: attempt.phase, error: outOfTime(attempt.phase) + account)
         attemptFailed(failure, &step, random: &random)
+    }
+
+    private func outOfTime(_ phase: DialPhase) -> String {
+        if phase == .url, case .asked(let timeout) = supply {
+            return "no URL to dial within \(timeout.milliseconds) ms"
+        }
+        return "not connected within \(settings.connectTimeout.milliseconds) ms"
     }
 
     /// Ends an attempt by the user's or the operator's wish; the caller sets the next state.
@@ -65,11 +89,18 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         step.add(.record(.failed(failure)))
+        turnToNextURL()
         if let status = failure.status, settings.reconnect.stopOnStatus.contains(status) {
             giveUp(&step)
         } else {
             retry(atLeast: failure.retryAfter, &step, random: &random)
         }
+    }
+
+    /// The URL did not do: the next one gets its turn.
+    mutating func turnToNextURL() {
+        guard case .listed(let count) = supply, count > 1 else { return }
+        urlIndex = (urlIndex + 1) % count
     }
 
     /// Schedules the next dial, if there is to be one.

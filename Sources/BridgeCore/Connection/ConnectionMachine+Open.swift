@@ -11,6 +11,7 @@ extension ConnectionMachine {
         step.add(.record(.open(subprotocol: subprotocol, reconnected: hasOpened)))
         step.add(.record(.ready))
         hasOpened = true
+        hasLasted = false
         attempt = 0
         var session = Session(
             socket: socket,

@@ -5,9 +5,9 @@ extension ConnectionMachine {
     enum State: Sendable {
         /// Not asked to connect. Becomes connecting (started, connect, demand), paused, closed (disconnect), stopped.
         case idle
-        /// One dial is under way. Becomes open, waiting or failed (it failed), offline (so did the network), idle (it
-        /// failed, and nobody needs it), closed (disconnect, or no retries wanted), connecting with another socket
-        /// (reconnect), paused, stopped.
+        /// One dial, or the question for its URL, is under way. Becomes open, waiting or failed (it failed), offline (so
+        /// did the network), idle (it failed, and nobody needs it), closed (disconnect, or no retries wanted),
+        /// connecting with another socket (reconnect), paused, stopped.
         case connecting(Attempt)
         /// Messages flow. Becomes closing (a close frame either way), waiting, offline, idle, failed or closed (the socket
         /// ended), connecting (reconnect).
@@ -33,7 +33,7 @@ extension ConnectionMachine {
 
     struct Attempt: Sendable {
         let socket: SocketID
-        /// One for all phases.
+        /// One for all phases from the name lookup on, and one for the question for the URL.
         let deadline: TimerID
         var phase = DialPhase.dns
         /// What became of the addresses that were dialled.

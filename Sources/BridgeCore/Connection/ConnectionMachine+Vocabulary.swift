@@ -45,6 +45,8 @@ extension ConnectionMachine {
         case networkLost
         /// There is a way to the upstream again. More than once is as good as once.
         case networkRestored
+        /// The URL that was asked for is there.
+        case urlFound(SocketID)
         /// The attempt has got this far; the deadline's failure names the phase, and tells what became of the addresses.
         case dialReached(SocketID, DialPhase, account: String? = nil)
         /// The socket reported this. Its `written` means nothing here: see the next two.
@@ -64,7 +66,10 @@ extension ConnectionMachine {
 
     /// What is to be done about it.
     package enum Action: Equatable, Sendable {
-        /// Open a socket and report what it says under this id.
+        /// Ask for the URL of this socket; report `urlFound`, or that the socket failed.
+        case askForURL(SocketID)
+        /// Open a socket, to the listed URL of `urlIndex` or to the one that was found, and report what it says under
+        /// this id.
         case dial(SocketID)
         /// Send a close frame on the live socket; nothing but pongs may follow it.
         case sendClose(code: UInt16?, reason: String)
@@ -74,7 +79,8 @@ extension ConnectionMachine {
         case sendHeartbeat(Message)
         /// Send what a message is answered with, in front of what waits in the outbox.
         case sendReply(Message)
-        /// Close the socket at once, after one try to write what is buffered; it reports nothing any more.
+        /// Close the socket at once, after one try to write what is buffered, or ask for its URL no longer; it reports
+        /// nothing any more.
         case drop(SocketID)
         /// Report `timerFired` once, no earlier than this from now.
         case startTimer(TimerID, after: Duration)

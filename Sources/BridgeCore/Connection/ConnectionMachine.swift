@@ -5,6 +5,7 @@
 /// time, every wait has a timer, and what an old socket or timer still reports is ignored.
 package struct ConnectionMachine: Sendable {
     let settings: ConnectionSettings
+    let supply: URLSupply
     let backoff: Backoff
     var state = State.idle
     /// Retries since the connection was last ready for `resetAfter`, from which the delay and the end follow.
@@ -13,6 +14,10 @@ package struct ConnectionMachine: Sendable {
     package internal(set) var attempt = 0
     /// Whether there is a way to the upstream; where that is not watched there always is.
     package internal(set) var network: ConnectionStatus.Network
+    /// Which of the listed URLs is dialled next, or was last.
+    package internal(set) var urlIndex = 0
+    /// The last socket that was open was ready for `resetAfter`.
+    var hasLasted = false
     /// An earlier socket of this connection was open.
     var hasOpened = false
     /// Someone needs the connection.
@@ -29,8 +34,13 @@ package struct ConnectionMachine: Sendable {
     private var lastSocket: UInt64 = 0
     private var lastTimer: UInt64 = 0
 
-    package init(_ settings: ConnectionSettings, sha256: @escaping SHA256) {
+    package init(
+        _ settings: ConnectionSettings,
+        supply: URLSupply = .listed(count: 1),
+        sha256: @escaping SHA256
+    ) {
         self.settings = settings
+        self.supply = supply
         self.sha256 = sha256
         backoff = Backoff(settings.reconnect)
         network = settings.network == .auto ? .reachable : .ignored
@@ -42,8 +52,8 @@ package struct ConnectionMachine: Sendable {
     /// The machine of the same connection when it begins anew with other settings.
     ///
     /// Its sockets and timers are counted on, so that late news of old ones is recognised.
-    package func successor(_ settings: ConnectionSettings) -> ConnectionMachine {
-        var successor = ConnectionMachine(settings, sha256: sha256)
+    package func successor(_ settings: ConnectionSettings, supply: URLSupply) -> ConnectionMachine {
+        var successor = ConnectionMachine(settings, supply: supply, sha256: sha256)
         successor.lastValues = lastValues.narrowed(to: successor.lastValues.pointers)
         successor.hasOpened = hasOpened
         successor.heartbeatsSent = heartbeatsSent
@@ -77,6 +87,7 @@ package struct ConnectionMachine: Sendable {
         case .demandChanged(let isWanted): demandChanged(isWanted, &step)
         case .networkLost: networkLost(&step, random: &random)
         case .networkRestored: networkRestored(&step)
+        case .urlFound(let socket): urlFound(for: socket, &step)
         case .dialReached(let socket, let phase, let account): dialReached(socket, phase, account)
         case .socket(let socket, let event): happened(on: socket, event, &step, random: &random)
         case .frameWritten(let socket, let frame): frameWritten(on: socket, frame, &step, random: &random)
@@ -120,6 +131,7 @@ package struct ConnectionMachine: Sendable {
         case .open(var session) where session.stableTimer == timer:
             session.stableTimer = nil
             retries = 0
+            hasLasted = true
             state = .open(session)
         case .open(let session) where session.idleTimer == timer:
             idleTimerFired(session, &step)

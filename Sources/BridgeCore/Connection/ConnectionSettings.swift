@@ -20,7 +20,7 @@ package struct ConnectionSettings: Equatable, Sendable {
     package var connect = Start.always
     /// How long a connection that is kept on demand stays up when nothing asks for it.
     package var idleTimeout = Duration.seconds(60)
-    /// For everything from the name lookup to the end of the handshake.
+    /// For everything from the name lookup to the end of the handshake, but not for asking for the URL.
     package var connectTimeout = Duration.seconds(10)
     /// For the peer's answer to our close frame, or for its end of stream after its own.
     package var closeTimeout = Duration.seconds(5)

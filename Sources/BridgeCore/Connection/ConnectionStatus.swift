@@ -29,8 +29,10 @@ package struct ConnectionStatus: Equatable, Sendable {
     }
 
     package var name: String
-    /// Fit to be shown: without userinfo and query.
-    package var url: String
+    /// That of the last attempt, or of the next one before there was any; fit to be shown: without userinfo and query.
+    ///
+    /// Nil before a provider was asked.
+    package var url: String?
     package var standing: ConnectionMachine.Standing
     package var attempt: Int
     package var nextAttemptAt: WallTime?
@@ -48,7 +50,7 @@ package struct ConnectionStatus: Equatable, Sendable {
     /// Takes the parts together; `wall` and `now` are the same moment on the two clocks.
     package init(
         name: String,
-        url: String,
+        url: String?,
         machine: ConnectionMachine,
         tls: Security? = nil,
         outbox: Outbox,

@@ -1,7 +1,9 @@
-/// What a socket tells besides its events: of use to who reads the log, and to nobody else.
+/// What a socket, or the question for its URL, tells besides its events: of use to who reads the log, and to nobody else.
 package enum SocketRemark: Equatable, Sendable {
     /// The upstream refused the handshake, and said this; it is the upstream's text, without our secrets.
     case refusalText(String)
     /// Files of TLS have changed and cannot be used; what they held before still is.
     case staleTLSFiles(error: String)
+    /// Something came of the question for the URL: a sentence without secrets.
+    case question(String)
 }

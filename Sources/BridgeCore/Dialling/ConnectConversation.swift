@@ -68,7 +68,7 @@ struct ConnectConversation: Sendable {
             }
         var refusal = ProxyRefusal("answered CONNECT with HTTP status \(status)\(hint)")
         refusal.status = status
-        refusal.retryAfterSeconds = answer.retryAfterSeconds
+        refusal.retryAfter = answer.retryAfter
         return refusal
     }
 }

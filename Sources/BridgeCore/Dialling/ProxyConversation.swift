@@ -1,4 +1,4 @@
-import WebSocketProtocol
+package import WebSocketProtocol
 
 /// What is said to a proxy until it lets bytes through to the destination: bytes in, bytes out.
 package struct ProxyConversation: Sendable {
@@ -54,14 +54,13 @@ package struct ProxyConversation: Sendable {
 
 /// Why a proxy gives no way to the destination.
 ///
-/// Holds nothing that it sent but a status.
+/// Its text holds nothing that it sent but a status.
 package struct ProxyRefusal: Error, Equatable, Sendable {
     /// What the proxy did, to stand after its name.
     package var text: String
     /// That of an HTTP proxy.
     package var status: Int?
-    /// Seconds from its `Retry-After`.
-    package var retryAfterSeconds: Int?
+    package var retryAfter: RetryAfterField?
     /// Another address of the destination may fare better.
     package var concernsAddress = false
 
@@ -71,12 +70,12 @@ package struct ProxyRefusal: Error, Equatable, Sendable {
 }
 
 extension DialFailure {
-    /// The failure of an attempt that the proxy refused.
-    package init(_ refusal: ProxyRefusal, by proxy: ProxyURL) {
+    /// The failure of an attempt that the proxy refused just now.
+    package init(_ refusal: ProxyRefusal, by proxy: ProxyURL, at now: WallTime) {
         self.init(
             phase: .proxy,
             status: refusal.status,
-            retryAfter: refusal.retryAfterSeconds.map { .seconds($0) },
+            retryAfter: refusal.retryAfter?.delay(at: now),
             error: "the proxy \(proxy.redacted) \(refusal.text)"
         )
     }

@@ -3,11 +3,12 @@ internal import WebSocketProtocol
 extension LogRecord {
     /// How an event in the life of a connection is logged: under its name, with its members.
     ///
-    /// `url` is the upstream's as it may be shown (`WebSocketURL.redacted`). A close reason is the peer's text.
-    package init(_ event: Lifecycle, of connection: String, url: String) {
+    /// `url` is the upstream's as it may be shown (`WebSocketURL.redacted`), nil when it is still to be found out. A close
+    /// reason is the peer's text.
+    package init(_ event: Lifecycle, of connection: String, url: String?) {
         self =
             switch event {
-            case .connecting: LogRecord(.info, "connecting", ["url": .text(url)])
+            case .connecting: LogRecord.connecting(to: url)
             case .open(let subprotocol, let reconnected):
                 LogRecord.open(subprotocol: subprotocol, reconnected: reconnected)
             case .ready: LogRecord(.debug, "ready")
@@ -32,6 +33,12 @@ extension LogRecord {
             case .messageDropped(let id): LogRecord(.warning, "message-dropped", ["id": .text(id)])
             }
         fields.prepend("connection", .text(connection))
+    }
+
+    private static func connecting(to url: String?) -> LogRecord {
+        var fields: LogFields = [:]
+        fields.append("url", ifPresent: url.map(LogValue.text))
+        return LogRecord(.info, "connecting", fields)
     }
 
     private static func open(subprotocol: String?, reconnected: Bool) -> LogRecord {
@@ -75,6 +82,7 @@ extension LogRecord {
                     "changed files of TLS cannot be used, and what they held before still is",
                     ["error": .text(error)]
                 )
+            case .question(let text): LogRecord(.debug, "url", ["detail": .text(text)])
             }
         fields.prepend("connection", .text(connection))
     }

@@ -1,7 +1,7 @@
-/// The host that a connection's sockets are dialled to, the proxy if there is one: what is known of its addresses,
-/// and what that says of the network.
+/// The hosts that a connection's sockets may be dialled to, proxies where there are any: what is known of their
+/// addresses, and what that says of the network.
 ///
-/// Whatever is in doubt counts as reachable: then dialling decides.
+/// Whatever is in doubt counts as reachable, and of several hosts one suffices: then dialling decides.
 package struct Reachability: Equatable, Sendable {
     private enum Host: Equatable, Sendable {
         /// A unix socket or a loopback address.
@@ -27,33 +27,45 @@ package struct Reachability: Equatable, Sendable {
         case unseen
     }
 
-    private var host: Host
+    /// At least one.
+    private var hosts: [Host]
     private var line = Line.none
 
     /// A unix socket.
-    package static let here = Reachability(host: .here)
+    package static let here = Reachability(hosts: [.here])
 
-    private init(host: Host) {
-        self.host = host
+    private init(hosts: [Host]) {
+        self.hosts = hosts
     }
 
     package init(_ address: NetworkAddress) {
-        host = address.isLoopback ? .here : .address(address)
+        hosts = [address.isLoopback ? .here : .address(address)]
     }
 
     package init(name: String) {
         let name = name.lowercased()
-        host = name == "localhost" || name.hasSuffix(".localhost") ? .here : .name(Lookup())
+        hosts = [name == "localhost" || name.hasSuffix(".localhost") ? .here : .name(Lookup())]
+    }
+
+    /// Those of several URLs, in their order.
+    package init(of several: [Reachability]) {
+        hosts = several.flatMap(\.hosts)
     }
 }
 
 extension Reachability {
-    /// An attempt has found these addresses of the host, or none.
-    package mutating func lookedUp(_ addresses: [NetworkAddress]) {
-        guard case .name(var lookup) = host else { return }
+    /// An attempt has found these addresses of the host with this number, or none.
+    package mutating func lookedUp(_ addresses: [NetworkAddress], of number: Int = 0) {
+        guard hosts.indices.contains(number), case .name(var lookup) = hosts[number] else { return }
         if !addresses.isEmpty { lookup.addresses = addresses }
         lookup.isDue = false
-        host = .name(lookup)
+        hosts[number] = .name(lookup)
+    }
+
+    /// Who is dialled next is not known any more, and that attempt failed: it needs a network, unless it was here.
+    package mutating func becameUnknown() {
+        let failed = Host.name(Lookup(addresses: [], isDue: false))
+        hosts = hosts.map { $0 == .here ? .here : failed }
     }
 
     /// A socket is open; returns what that says of the network.
@@ -72,9 +84,11 @@ extension Reachability {
 
     /// The machine has come by an address: where it is now, a name may have other addresses.
     package mutating func networkGained() {
-        guard case .name(var lookup) = host else { return }
-        lookup.isDue = true
-        host = .name(lookup)
+        for number in hosts.indices {
+            guard case .name(var lookup) = hosts[number] else { continue }
+            lookup.isDue = true
+            hosts[number] = .name(lookup)
+        }
     }
 
     /// What is to be told the machine of the connection, whose network has perhaps changed.
@@ -90,6 +104,10 @@ extension Reachability {
     }
 
     private func isReachable(over network: some NetworkView) -> Bool {
+        hosts.contains { Reachability.isReachable($0, over: network) }
+    }
+
+    private static func isReachable(_ host: Host, over network: some NetworkView) -> Bool {
         switch host {
         case .here: true
         case .address(let address): network.reaches(address)

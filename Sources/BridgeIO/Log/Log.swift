@@ -40,7 +40,7 @@ package final class Log {
     }
 
     /// Writes what happened to a connection, whose `url` is given as it may be shown.
-    package func write(_ event: Lifecycle, of connection: String, url: String) {
+    package func write(_ event: Lifecycle, of connection: String, url: String?) {
         write(LogRecord(event, of: connection, url: url))
     }
 

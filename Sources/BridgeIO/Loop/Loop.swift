@@ -10,6 +10,8 @@ internal import Glibc
     let pointer: UnsafeMutablePointer<uv_loop_t>
     /// Where every stream of the loop reads into: what came in is handled before the next read.
     let readBuffer: UnsafeBufferPointer<UInt8>
+    /// The programs that it has started and that have not ended.
+    var children: Set<pid_t> = []
 
     package init() {
         // Before the pool starts. libuv lets slow questions, such as those to a name server that does not answer, have

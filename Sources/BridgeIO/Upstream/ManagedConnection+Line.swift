@@ -1,10 +1,13 @@
 internal import BridgeCore
+package import WebSocketProtocol
 
 extension ManagedConnection {
     /// The one socket that is dialled or open, with what is known of its frames.
     final class Line {
         let id: SocketID
         let socket: UpstreamSocket
+        /// Which of the listed URLs it was dialled to; the machine may have turned to another one since.
+        let urlIndex: Int
         var ledger = FrameLedger()
         /// Bytes handed to the socket so far, and how many of them the kernel had taken when last asked.
         var handedBytes = 0
@@ -12,9 +15,10 @@ extension ManagedConnection {
         /// Bytes that had come in when last asked.
         var receivedBytes: UInt64 = 0
 
-        init(id: SocketID, socket: UpstreamSocket) {
+        init(id: SocketID, socket: UpstreamSocket, urlIndex: Int) {
             self.id = id
             self.socket = socket
+            self.urlIndex = urlIndex
         }
 
         /// Hands the socket a frame; `content` is remembered until the kernel took it.
@@ -28,12 +32,48 @@ extension ManagedConnection {
         }
     }
 
+    /// The URL that is dialled, or was last; nil while none was found yet.
+    package var url: WebSocketURL? {
+        switch route.source {
+        case .listed(let urls): urls[machine.urlIndex]
+        case .asked: foundURL
+        }
+    }
+
+    /// The same, but nil while the URL of an attempt that begins is still to be asked for.
+    package var dialledURL: WebSocketURL? {
+        switch route.source {
+        case .listed: url
+        case .asked: line == nil ? nil : foundURL
+        }
+    }
+
+    func ask(for id: SocketID) {
+        guard case .asked(let provider, _) = route.source else { return }
+        reachability = route.reachability
+        question = URLQuestion(provider, route, surroundings) { [weak self] answer in
+            guard let self else { return }
+            question = nil
+            switch answer {
+            case .success(let url):
+                foundURL = url
+                reachability = route.target(url).reachability
+                surroundings.sink.remarked(.question("the URL to dial is \(url.redacted)"))
+                tell(.urlFound(id))
+            case .failure(let failure):
+                questionEnded()
+                tell(.socket(id, .failed(failure)))
+            }
+        }
+    }
+
     func dial(_ id: SocketID) {
-        let socket = UpstreamSocket(loop: surroundings.loop, target: target) { [weak self] in
+        guard let url else { return }
+        let socket = UpstreamSocket(loop: surroundings.loop, target: route.target(url)) { [weak self] in
             self?.happened($0, on: id)
         }
         socket.onRemark = { [weak self] in self?.surroundings.sink.remarked($0) }
-        line = Line(id: id, socket: socket)
+        line = Line(id: id, socket: socket, urlIndex: machine.urlIndex)
         socket.dial()
     }
 
@@ -77,6 +117,10 @@ extension ManagedConnection {
     }
 
     func drop(_ id: SocketID) {
+        if question != nil {
+            question = nil
+            questionEnded()
+        }
         guard let line, line.id == id else { return }
         line.socket.flush()
         line.socket.reportWritten()

@@ -14,13 +14,32 @@ extension ManagedConnection {
     }
 
     func lineOpened(_ line: Line) {
-        reachability.lookedUp(line.socket.addresses.compactMap(\.networkAddress))
+        noteAddresses(of: line)
         guard let network else { return }
         tell(reachability.opened(line.socket.path, over: network))
     }
 
     func lineEnded(_ line: Line) {
         reachability.closed()
-        reachability.lookedUp(line.socket.addresses.compactMap(\.networkAddress))
+        noteAddresses(of: line)
+        if isAsking { reachability.becameUnknown() }
+    }
+
+    /// Who knows the URL was asked in vain.
+    func questionEnded() {
+        reachability.lookedUp([])
+        lookAtNetwork()
+    }
+
+    private func noteAddresses(of line: Line) {
+        // Without a list it is always the first one.
+        reachability.lookedUp(line.socket.addresses.compactMap(\.networkAddress), of: line.urlIndex)
+    }
+
+    private var isAsking: Bool {
+        switch route.source {
+        case .listed: false
+        case .asked: true
+        }
     }
 }

@@ -6,7 +6,7 @@ extension ManagedConnection {
     package var status: ConnectionStatus {
         ConnectionStatus(
             name: name,
-            url: target.terms.url.redacted,
+            url: url?.redacted,
             machine: machine,
             tls: security,
             outbox: outbox,
@@ -23,8 +23,9 @@ extension ManagedConnection {
     }
 
     private var security: ConnectionStatus.Security? {
-        guard target.terms.url.isSecure else { return nil }
-        return ConnectionStatus.Security(verified: target.tls.verifies, version: line?.socket.tlsVersion)
+        // A redirect may lead to TLS.
+        guard let url = line?.socket.target.terms.url ?? url, url.isSecure else { return nil }
+        return ConnectionStatus.Security(verified: route.tls.verifies, version: line?.socket.tlsVersion)
     }
 
     /// The files of TLS that it names hold something else than what was read; the next dial reads them.

@@ -6,42 +6,20 @@ internal import WebSocketProtocol
 /// The shell around `ConnectionMachine` and `Outbox`: it carries out what they say and reports what happens, and
 /// decides nothing. Everything runs on the loop; the sink and the observers may be called from within any call.
 package final class ManagedConnection {
-    /// What a connection is made of besides its settings.
-    package struct Surroundings {
-        package var loop: Loop
-        /// Shared by all connections of the loop.
-        package var flushes: FlushRound
-        package var sink: any ConnectionSink
-        /// The time of day, for the status.
-        package var wallClock: () -> WallTime
-        /// Makes the ids of messages differ from those of any earlier process; safe in a URL.
-        package var epoch: String
-
-        package init(
-            loop: Loop,
-            flushes: FlushRound,
-            sink: any ConnectionSink,
-            epoch: String,
-            wallClock: @escaping () -> WallTime
-        ) {
-            self.loop = loop
-            self.flushes = flushes
-            self.sink = sink
-            self.epoch = epoch
-            self.wallClock = wallClock
-        }
-    }
-
     package let name: String
     /// This message was sent, dropped, or has expired; the last two are on record already.
     package var onEnd: (MessageID, MessageState) -> Void = { _, _ in }
 
     let surroundings: Surroundings
-    private(set) var target: UpstreamTarget {
-        didSet { credentials = TLSCredentials.shared(for: target.tls) }
+    private(set) var route: UpstreamRoute {
+        didSet { credentials = TLSCredentials.shared(for: route.tls) }
     }
     /// Held here, so that dials find what was read before.
     private(set) var credentials: TLSCredentials
+    /// Where the URL of the present attempt is asked for.
+    var question: URLQuestion?
+    /// What was last asked for and found.
+    var foundURL: WebSocketURL?
     /// What can be seen of the network; nil: everything counts as reachable.
     package var network: (any NetworkView)? {
         didSet { lookAtNetwork() }
@@ -85,21 +63,21 @@ package final class ManagedConnection {
     private var isTelling = false
     private var onFinished: () -> Void = {}
     /// What the connection is to become once it has ended.
-    private var successor: (target: UpstreamTarget, settings: ConnectionSettings)?
+    private var successor: (route: UpstreamRoute, settings: ConnectionSettings)?
 
     /// Does nothing before `start`.
     package init(
         name: String,
-        target: UpstreamTarget,
+        route: UpstreamRoute,
         settings: ConnectionSettings,
         surroundings: Surroundings
     ) {
         self.name = name
-        self.target = target
-        reachability = target.reachability
-        credentials = TLSCredentials.shared(for: target.tls)
+        self.route = route
+        reachability = route.reachability
+        credentials = TLSCredentials.shared(for: route.tls)
         self.surroundings = surroundings
-        machine = ConnectionMachine(settings, sha256: Digests.sha256)
+        machine = ConnectionMachine(settings, supply: route.source.supply, sha256: Digests.sha256)
         offer = machine.uplink
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
         schedule = SendSchedule(rate: settings.rate)
@@ -151,8 +129,8 @@ package final class ManagedConnection {
     ///
     /// What waits in the outbox is kept, and messages are taken all the time. Another call before that is done
     /// wins over this one.
-    package func replace(target: UpstreamTarget, settings: ConnectionSettings) {
-        successor = (target, settings)
+    package func replace(route: UpstreamRoute, settings: ConnectionSettings) {
+        successor = (route, settings)
         tell(.stopRequested)
     }
 
@@ -198,6 +176,7 @@ package final class ManagedConnection {
 
     private func carryOut(_ action: ConnectionMachine.Action) {
         switch action {
+        case .askForURL(let id): ask(for: id)
         case .dial(let id): dial(id)
         case .sendClose(let code, let reason): sendClose(code: code, reason: reason)
         case .sendPing(let payload): goNext(.ping(payload))
@@ -231,15 +210,16 @@ package final class ManagedConnection {
         opening = nil
         if let successor {
             self.successor = nil
-            target = successor.target
-            machine = machine.successor(successor.settings)
+            route = successor.route
+            foundURL = nil
+            machine = machine.successor(successor.settings, supply: route.source.supply)
             outbox.settings = successor.settings.outbox
             schedule.change(rate: successor.settings.rate)
-            reachability = target.reachability
+            reachability = route.reachability
             lookAtNetwork()
             watchAge()
             noteDemand()
-            start()
+            tell(.started)
             return
         }
         onFinished()

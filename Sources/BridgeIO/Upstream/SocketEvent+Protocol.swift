@@ -13,10 +13,11 @@ extension SocketEvent {
 }
 
 extension DialFailure {
-    nonisolated init(_ failure: HandshakeFailure) {
+    /// The failure of an attempt whose handshake was refused just now.
+    nonisolated init(_ failure: HandshakeFailure, at now: WallTime) {
         self.init(phase: .handshake, error: failure.description)
-        guard case .status(let status, let seconds) = failure else { return }
+        guard case .status(let status, let field) = failure else { return }
         self.status = status
-        retryAfter = seconds.map { .seconds($0) }
+        retryAfter = field?.delay(at: now)
     }
 }

@@ -55,8 +55,7 @@ extension UpstreamSocket {
                 }
                 open(transport, agreement)
             } catch {
-                guard let excerpt = handshake.excerpt else { return fail(DialFailure(error)) }
-                return wait(for: excerpt, of: DialFailure(error), bytes, from: offset)
+                return refused(error, handshake, bytes, from: offset)
             }
         }
         // What follows the head are the server's first frames.

@@ -5,6 +5,19 @@ extension UpstreamSocket {
     /// How long the body of an answer may take that refuses the handshake; most come with its head.
     private static let patience = Duration.milliseconds(250)
 
+    /// The answer to the handshake is no consent; `bytes` from `offset` on follow its head.
+    func refused(
+        _ answer: HandshakeFailure,
+        _ handshake: ClientHandshake,
+        _ bytes: Span<UInt8>,
+        from offset: Int
+    ) {
+        if case .redirect(let answer) = answer { return follow(answer) }
+        let failure = DialFailure(answer, at: loop.wallTime)
+        guard let excerpt = handshake.excerpt else { return fail(failure) }
+        wait(for: excerpt, of: failure, bytes, from: offset)
+    }
+
     /// Fails once there is enough of what the upstream says to its refusal.
     func wait(for excerpt: AnswerExcerpt, of failure: DialFailure, _ bytes: Span<UInt8>, from offset: Int) {
         guard let transport else { return }

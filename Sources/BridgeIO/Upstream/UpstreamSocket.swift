@@ -14,7 +14,7 @@ package final class UpstreamSocket {
         case dialling(UpstreamDial)
         /// Shaking hands over TLS; becomes handshaking or over.
         case securing(UpstreamTransport)
-        /// The request is out; becomes open, refused or over.
+        /// The request is out; becomes open, refused, over, or dialling where a redirect leads to.
         case handshaking(UpstreamTransport, ClientHandshake)
         /// The attempt has failed; what the upstream says to that is still read, for a short time. Becomes over.
         case refused(UpstreamTransport, DialFailure, AnswerExcerpt, LoopTimer)
@@ -27,7 +27,9 @@ package final class UpstreamSocket {
     }
 
     let loop: Loop
-    let target: UpstreamTarget
+    /// What is dialled; redirects change it.
+    private(set) var target: UpstreamTarget
+    private var trail = RedirectTrail()
     let onEvent: (SocketEvent) -> Void
     /// Hears what is said besides, before the event that it belongs to.
     package var onRemark: (SocketRemark) -> Void = { _ in }
@@ -36,7 +38,7 @@ package final class UpstreamSocket {
     var draining = FrameMarks()
     var isDraining = false
     var reading = Reading()
-    /// The addresses of the host that was dialled, as far as they were found.
+    /// The addresses of the host that was dialled first, as far as they were found.
     private(set) var addresses: [SocketAddress] = []
 
     package init(loop: Loop, target: UpstreamTarget, onEvent: @escaping (SocketEvent) -> Void) {
@@ -59,10 +61,19 @@ package final class UpstreamSocket {
         }
     }
 
-    /// What became of the addresses so far, while they are dialled.
+    /// What became of the addresses so far, while they are dialled, and where redirects have led to.
     package var dialAccount: String? {
+        let parts = [dialling?.account, redirection].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    private var dialling: UpstreamDial? {
         guard case .dialling(let dial) = state else { return nil }
-        return dial.account
+        return dial
+    }
+
+    private var redirection: String? {
+        trail.count > 0 ? "redirected to \(target.terms.url.redacted)" : nil
     }
 
     /// Ends the connection at once; no event follows.
@@ -73,7 +84,7 @@ package final class UpstreamSocket {
     }
 
     private func noteAddresses() {
-        if case .dialling(let dial) = state { addresses = dial.addresses }
+        if trail.count == 0, case .dialling(let dial) = state { addresses = dial.addresses }
     }
 
     /// Between which addresses the bytes go, once the dialled host has accepted.
@@ -93,6 +104,8 @@ package final class UpstreamSocket {
 
 extension UpstreamSocket {
     /// Begins the attempt; call it once.
+    ///
+    /// A redirect begins it anew.
     package func dial() {
         guard case .idle = state else { return }
         // Unowned, here and below, since one weak reference makes every retain on the message path slower: a
@@ -142,7 +155,22 @@ extension UpstreamSocket {
         }
     }
 
+    /// The answer to the handshake is a redirect: goes where it leads to, if it may.
+    func follow(_ answer: RedirectAnswer) {
+        do throws(RedirectRefusal) {
+            let step = try trail.follow(answer, from: target.terms.url)
+            transport?.close()
+            target = target.redirected(by: step)
+            state = .idle
+            dial()
+        } catch {
+            fail(DialFailure(error))
+        }
+    }
+
     func fail(_ failure: DialFailure) {
+        var failure = failure
+        if let redirection { failure.error += " (\(redirection))" }
         transport?.close()
         state = .over
         onEvent(.failed(failure))

@@ -3,18 +3,7 @@ internal import WebSocketProtocol
 
 extension UpstreamTarget {
     /// What is known from the start of whether what is dialled, the upstream or a proxy, can be reached.
-    nonisolated var reachability: Reachability {
-        guard case .tcp(let host, let port) = terms.url.endpoint else { return .here }
-        do throws(DialFailure) {
-            guard let proxy = try self.proxy.proxy(for: terms.url) else {
-                return Reachability(host: host, port: port)
-            }
-            return Reachability(host: proxy.host, port: proxy.port)
-        } catch {
-            // Nothing is ever dialled, and every attempt says why.
-            return .here
-        }
-    }
+    nonisolated var reachability: Reachability { Reachability(of: terms.url, by: proxy) }
 
     /// A new TLS session; nil when the URL asks for none.
     ///
@@ -23,6 +12,19 @@ extension UpstreamTarget {
         guard terms.url.isSecure else { return nil }
         let context = try TLSCredentials.shared(for: tls).context(complain: complain)
         return try TLSSession(context: context, host: tls.serverName ?? terms.url.tlsHost)
+    }
+
+    /// Where a redirect leads to; what proves who we are stays with the origin that it was meant for.
+    nonisolated func redirected(by step: RedirectTrail.Step) -> UpstreamTarget {
+        var target = self
+        target.terms = terms.redirected(by: step)
+        if step.crossesOrigin {
+            target.tls.serverName = nil
+            target.tls.certificateFile = nil
+            target.tls.keyFile = nil
+            target.tls.keyPassword = nil
+        }
+        return target
     }
 
     /// A new opening handshake with a key of its own.
@@ -50,7 +52,24 @@ extension WebSocketURL {
 }
 
 extension Reachability {
-    fileprivate nonisolated init(host: String, port: UInt16) {
+    nonisolated init(of url: WebSocketURL, by rule: ProxyRule) {
+        guard case .tcp(let host, let port) = url.endpoint else {
+            self = .here
+            return
+        }
+        do throws(DialFailure) {
+            if let proxy = try rule.proxy(for: url) {
+                self.init(host: proxy.host, port: proxy.port)
+            } else {
+                self.init(host: host, port: port)
+            }
+        } catch {
+            // Nothing is ever dialled, and every attempt says why.
+            self = .here
+        }
+    }
+
+    private nonisolated init(host: String, port: UInt16) {
         if let address = SocketAddress(literal: host, port: port)?.networkAddress {
             self.init(address)
         } else {

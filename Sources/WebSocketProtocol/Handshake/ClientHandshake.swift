@@ -40,7 +40,7 @@ package struct ClientHandshake: Sendable {
 
     private let terms: Terms
     private let accept: String
-    private let secrets: [String]
+    private let mask: SecretMask
     private var head = ClientHandshake.reader(limit: ClientHandshake.maximumHeadBytes)
     private var headBytes = 0
 
@@ -56,7 +56,7 @@ package struct ClientHandshake: Sendable {
     ) throws(HandshakeRequestError) {
         self.terms = terms
         self.accept = accept
-        secrets = terms.secrets(authorization: authorization)
+        mask = terms.mask(authorization: authorization)
         request = try terms.request(key: key, authorization: authorization)
     }
 
@@ -88,7 +88,7 @@ package struct ClientHandshake: Sendable {
     }
 
     private mutating func agreement(of answer: HTTPHead) throws(HandshakeFailure) -> Agreement {
-        if answer.status != 101 { excerpt = AnswerExcerpt(of: answer, secrets: secrets) }
+        if answer.status != 101 { excerpt = AnswerExcerpt(of: answer, mask: mask) }
         return try terms.agreement(of: answer, accept: accept)
     }
 
@@ -156,7 +156,10 @@ extension ClientHandshake.Terms {
         accept: String
     ) throws(HandshakeFailure) -> ClientHandshake.Agreement {
         guard let status = answer.status else { throw .notHTTP }
-        guard status == 101 else { throw .status(status, retryAfterSeconds: answer.retryAfterSeconds) }
+        guard !RedirectAnswer.statuses.contains(status) else {
+            throw .redirect(RedirectAnswer(status: status, location: answer.onlyValue(of: "Location")))
+        }
+        guard status == 101 else { throw .status(status, retryAfter: answer.retryAfter) }
         guard answer.startLine.hasPrefix("HTTP/1.1 ") else { throw .notHTTP }
         guard answer.onlyValue(of: "Upgrade")?.lowercasedASCII == "websocket",
             answer.list("Connection", contains: "upgrade")
@@ -200,14 +203,5 @@ extension HTTPHead {
             let status = Int(parts[1]), status >= 100
         else { return nil }
         return status
-    }
-
-    /// The delay of `Retry-After` when it is a number; a date is ignored, since deciders know no time of day.
-    package var retryAfterSeconds: Int? {
-        guard let value = onlyValue(of: "Retry-After"), !value.isEmpty,
-            value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { return nil }
-        // So that it can be reckoned with; how long a server may make its client wait is for the user to say.
-        return min(Int(value) ?? .max, 86_400 * 365)
     }
 }

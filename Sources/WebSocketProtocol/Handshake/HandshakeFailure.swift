@@ -1,13 +1,16 @@
 /// Why the peer's part of the opening handshake was refused (RFC 6455 §4.1, §4.2).
 ///
-/// The peer is at fault in all cases. Holds nothing that the peer sent but a status.
+/// The peer is at fault in all cases. Beside a status only `redirect` and `retryAfter` hold what the peer sent, and the
+/// description does not show them.
 package enum HandshakeFailure: Error, Equatable, Sendable {
     /// The head went on beyond so many bytes.
     case headTooLarge(limit: Int)
     /// What came is not an HTTP/1.1 head.
     case notHTTP
-    /// An HTTP answer other than 101; seconds from `Retry-After` if it names any.
-    case status(Int, retryAfterSeconds: Int?)
+    /// An HTTP answer other than 101.
+    case status(Int, retryAfter: RetryAfterField?)
+    /// The upstream is to be looked for elsewhere.
+    case redirect(RedirectAnswer)
     /// A 101 without the right `Upgrade` and `Connection`.
     case notUpgraded
     /// `Sec-WebSocket-Accept` is missing or not the answer to our key.
@@ -39,6 +42,8 @@ extension HandshakeFailure: CustomStringConvertible {
         switch self {
         case .headTooLarge(let limit): "the head of the handshake is longer than \(limit) bytes"
         case .notHTTP: "the answer to the handshake is not HTTP/1.1"
+        case .redirect(let answer):
+            "the handshake was answered with HTTP status \(answer.status) instead of 101"
         case .status(let status, _): "the handshake was answered with HTTP status \(status) instead of 101"
         case .notUpgraded: "the answer has status 101 but does not upgrade to WebSocket"
         case .wrongAccept: "the answer has a wrong Sec-WebSocket-Accept"

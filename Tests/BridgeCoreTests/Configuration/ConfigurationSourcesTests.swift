@@ -12,7 +12,7 @@ import WebSocketProtocol
         #expect(configuration.log.level == .info)
         #expect(configuration.log.format == .text)
         #expect(configuration.connections.keys.sorted() == ["default"])
-        #expect(configuration.connections["default"]?.url.redacted == "ws://example.org/feed")
+        #expect(configuration.connections["default"]?.source.urls.first?.redacted == "ws://example.org/feed")
         #expect(configuration.connections["default"]?.settings == ConnectionSettings())
     }
 
@@ -23,13 +23,13 @@ import WebSocketProtocol
             "WSBRIDGE_LOG_FORMAT": "json",
         ]
         let alone = try #require(invoke("serve", environment).configuration)
-        #expect(alone.connections["default"]?.url.redacted == "ws://environment.example/")
+        #expect(alone.connections["default"]?.source.urls.first?.redacted == "ws://environment.example/")
         #expect(alone.http.listen == .tcp(host: "127.0.0.1", port: 2))
         #expect(alone.log.level == .error)
         #expect(alone.log.format == .json)
         let flags = "\(serve) --listen 127.0.0.1:1 --log-level debug --log-format text"
         let both = try #require(invoke(flags, environment).configuration)
-        #expect(both.connections["default"]?.url.redacted == "ws://example.org/feed")
+        #expect(both.connections["default"]?.source.urls.first?.redacted == "ws://example.org/feed")
         #expect(both.http.listen == .tcp(host: "127.0.0.1", port: 1))
         #expect(
             both.log

@@ -14,7 +14,11 @@ import WebSocketTestSupport
 
         init(seed: UInt64) {
             var dice = SeededGenerator(seed: seed)
-            world = ConnectionWorld(seed: seed) { settings in
+            let supplies: [URLSupply] = [
+                .listed(count: 1), .listed(count: 3), .asked(timeout: .seconds(3)),
+            ]
+            let supply = supplies.randomElement(using: &dice) ?? .listed(count: 1)
+            world = ConnectionWorld(seed: seed, supply: supply) { settings in
                 settings.connect = ConnectionSettings.Start.allCases.randomElement(using: &dice) ?? .always
                 settings.idleTimeout = .seconds(Int.random(in: 0...20, using: &dice))
                 settings.outbox.wakes = Bool.random(using: &dice)
@@ -121,6 +125,9 @@ import WebSocketTestSupport
         private mutating func socketSpeaks() throws {
             guard let socket = world.socket else { return }
             switch socket.stage {
+            case .asking:
+                let isKnown = Int.random(in: 0..<4, using: &dice) > 0
+                try tell(isKnown ? .urlFound(socket.id) : .socket(socket.id, .refused))
             case .dialling: try tell(.socket(socket.id, dialling))
             case .open, .closeSent: try tell(speech(of: socket))
             case .violated, .peerClosed, .bothClosed: try tell(.socket(socket.id, .ended(error: nil)))

@@ -14,10 +14,10 @@ struct ConnectionWorld {
 
     /// What the one socket has come to.
     enum Stage: Equatable {
-        case dialling, open, violated, peerClosed, closeSent, bothClosed
+        case asking, dialling, open, violated, peerClosed, closeSent, bothClosed
 
         var canSend: Bool { self == .open }
-        var isOpen: Bool { self != .dialling }
+        var isOpen: Bool { self != .asking && self != .dialling }
     }
 
     struct Socket {
@@ -44,11 +44,15 @@ struct ConnectionWorld {
     private var isOpenOnRecord = false
     private var isSocketContentOut = false
 
-    init(seed: UInt64 = 1, _ configure: (inout ConnectionSettings) -> Void = { _ in }) {
+    init(
+        seed: UInt64 = 1,
+        supply: URLSupply = .listed(count: 1),
+        _ configure: (inout ConnectionSettings) -> Void = { _ in }
+    ) {
         var settings = ConnectionSettings()
         configure(&settings)
         self.settings = settings
-        machine = ConnectionMachine(settings, sha256: { $0 })
+        machine = ConnectionMachine(settings, supply: supply, sha256: { $0 })
         random = SeededGenerator(seed: seed)
     }
 
@@ -130,13 +134,21 @@ extension ConnectionWorld {
             isAskedFor = isAskedFor && machine.standing == .closing
         case .started, .disconnectRequested, .pauseRequested, .stopRequested, .networkRestored:
             isAskedFor = false
-        case .dialReached, .frameWritten, .writeProgressed, .readProgressed, .woke: break
+        case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .woke: break
         }
     }
 
     private mutating func carryOut(_ action: ConnectionMachine.Action) throws {
         switch action {
-        case .dial(let id): try dial(id, action)
+        case .askForURL(let id):
+            try dial(id, action)
+            socket?.stage = .asking
+        case .dial(let id):
+            if socket?.stage == .asking, socket?.id == id {
+                socket?.stage = .dialling
+            } else {
+                try dial(id, action)
+            }
         case .drop(let id):
             guard socket?.id == id else { throw Impossible.action(action, "no such socket") }
             socket = nil
@@ -184,7 +196,8 @@ extension ConnectionWorld {
         switch socket?.stage {
         case .open: socket?.stage = .closeSent
         case .peerClosed, .violated: socket?.stage = .bothClosed
-        case .dialling, .closeSent, .bothClosed, nil: throw Impossible.action(action, "not open, or again")
+        case .asking, .dialling, .closeSent, .bothClosed, nil:
+            throw Impossible.action(action, "not open, or again")
         }
     }
 

@@ -37,10 +37,10 @@ import WebSocketProtocol
     }
 
     @Test func `a new beginning dials for those who were there before`() throws {
-        var machine = try open().machine.successor(ConnectionSettings())
+        var machine = try open().machine.successor(ConnectionSettings(), supply: .listed(count: 1))
         var settings = ConnectionSettings()
         settings.connect = .onDemand
-        machine = machine.successor(settings)
+        machine = machine.successor(settings, supply: .listed(count: 1))
         var dice = SystemRandomNumberGenerator()
         let actions = machine.handle(.started, now: Instant(nanoseconds: 0), random: &dice)
         #expect(actions.dials == 1)

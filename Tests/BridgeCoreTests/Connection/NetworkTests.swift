@@ -307,11 +307,11 @@ import WebSocketProtocol
     @Test func `other settings begin with what is known of the network, if they want to know`() throws {
         let world = try offline()
         var settings = ConnectionSettings()
-        #expect(world.machine.successor(settings).network == .unreachable)
+        #expect(world.machine.successor(settings, supply: .listed(count: 1)).network == .unreachable)
         settings.network = .ignore
-        let ignorant = world.machine.successor(settings)
+        let ignorant = world.machine.successor(settings, supply: .listed(count: 1))
         #expect(ignorant.network == .ignored)
         settings.network = .auto
-        #expect(ignorant.successor(settings).network == .reachable)
+        #expect(ignorant.successor(settings, supply: .listed(count: 1)).network == .reachable)
     }
 }

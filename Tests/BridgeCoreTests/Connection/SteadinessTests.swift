@@ -29,6 +29,16 @@ import Testing
 
     @Test func `the counter resets only after a while of being ready`() throws {
         var world = try world()
+        try refuse(&world)
+        try refuse(&world)
+        // Counted from ready: the time that the attempts and the delays took does not matter.
+        #expect(try lose(&world, after: .milliseconds(9999)) == .seconds(2))
+        #expect(try lose(&world, after: .milliseconds(9999)) == .seconds(4))
+        #expect(try lose(&world, after: .seconds(10)) == .milliseconds(500))
+    }
+
+    @Test func `a connection that was ready for resetAfter starts over`() throws {
+        var world = try world()
         let delays = try (0..<3).map { _ in try lose(&world, after: .seconds(10)) }
         #expect(delays == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])
     }

@@ -104,7 +104,11 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             var offset = 0
             _ = try conversation.read(answer.span, from: &offset)
         }
-        let failure = DialFailure(try #require(refusal), by: try ProxyURL(proxy))
+        let failure = DialFailure(
+            try #require(refusal),
+            by: try ProxyURL(proxy),
+            at: WallTime(millisecondsSince1970: 0)
+        )
         let expected = DialFailure(
             phase: .proxy,
             status: status,

@@ -99,6 +99,59 @@ import Testing
         #expect(reach.news(over: nothing) == lost)
     }
 
+    // MARK: Several URLs, and none yet
+
+    @Test func `of several hosts one suffices`() {
+        let network = NetworkDouble.home()
+        network.routes = [.peer: .link(2)]
+        let reach = Reachability(of: [Reachability(.other), Reachability(.peer)])
+        #expect(reach.news(over: network) == restored)
+        network.routes = [.other: .link(2)]
+        #expect(reach.news(over: network) == restored)
+        network.routes = [:]
+        #expect(reach.news(over: network) == lost)
+    }
+
+    @Test func `what a lookup brings is known of its own host alone`() {
+        let network = NetworkDouble.home()
+        network.routes = [.peer: .link(2)]
+        var reach = Reachability(of: [Reachability(.other), Reachability(name: "h"), Reachability(name: "i")])
+        reach.lookedUp([.other], of: 1)
+        #expect(reach.news(over: nothing) == restored)
+        reach.lookedUp([.other], of: 2)
+        #expect(reach.news(over: nothing) == lost)
+        #expect(reach.news(over: network) == lost)
+        reach.lookedUp([.peer], of: 1)
+        #expect(reach.news(over: network) == restored)
+    }
+
+    @Test func `in another place every name is looked up again`() {
+        var reach = Reachability(of: [Reachability(name: "h"), Reachability(name: "i")])
+        for number in [0, 1] { reach.lookedUp([.other], of: number) }
+        #expect(reach.news(over: nothing) == lost)
+        reach.networkGained()
+        reach.lookedUp([], of: 0)
+        #expect(reach.news(over: nothing) == restored)
+    }
+
+    @Test(arguments: [Reachability(.peer), Reachability(name: "h")])
+    func `whoever is dialled next needs a network at least`(former: Reachability) {
+        let elsewhere = NetworkDouble.home()
+        elsewhere.routes = [:]
+        var reach = former
+        reach.becameUnknown()
+        #expect(reach.news(over: nothing) == lost)
+        #expect(reach.news(over: elsewhere) == restored)
+        reach.networkGained()
+        #expect(reach.news(over: nothing) == restored)
+    }
+
+    @Test func `whoever is dialled next after one on this machine may be here, too`() {
+        var reach = Reachability.here
+        reach.becameUnknown()
+        #expect(reach.news(over: nothing) == restored)
+    }
+
     // MARK: An open socket
 
     private func opened(over network: NetworkDouble) -> Reachability {

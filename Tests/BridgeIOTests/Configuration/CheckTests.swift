@@ -19,7 +19,7 @@ import WebSocketProtocol
         let read = try scene.configuration(text)
         var expected = try scene.configuration(yaml)
         // Its query is masked.
-        expected.connections["z"]?.url = try WebSocketURL("ws://h/a${b}?***")
+        expected.connections["z"]?.source = .listed([try WebSocketURL("ws://h/a${b}?***")])
         #expect(read == expected)
         #expect(try scene.checked(text) == text)
     }
@@ -77,9 +77,9 @@ import WebSocketProtocol
         #expect(configuration.http.listen == .tcp(host: "127.0.0.1", port: 2))
         #expect(configuration.http.allowedHosts == ["x"])
         #expect(configuration.http.allowAnonymous)
-        #expect(configuration.connections["default"]?.url.redacted == "ws://flag/")
+        #expect(configuration.connections["default"]?.source.urls.first?.redacted == "ws://flag/")
         #expect(configuration.connections["default"]?.settings.closeTimeout == .seconds(1))
-        #expect(configuration.connections["other"]?.url.redacted == "ws://other/")
+        #expect(configuration.connections["other"]?.source.urls.first?.redacted == "ws://other/")
     }
 
     @Test(arguments: [

@@ -26,7 +26,7 @@ import Testing
             connections:
               "..": { url: ws://a }
               x:
-                url: [ws://a]
+                url: []
                 connect: ondemand
                 rate: { messages: 0 }
                 network: on
@@ -61,7 +61,7 @@ import Testing
                 "18: storage.directory: \(refused); it can only be null",
                 "18: storage.direktory: unknown key; did you mean directory?",
                 "20: connections...: a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`",
-                "22: connections.x.url: anything but one URL is not available in this version",
+                "22: connections.x.url: the list is empty; name at least one URL",
                 "23: connections.x.connect: expected always, onDemand or manual, not `ondemand`",
                 "24: connections.x.rate.messages: expected a whole number from 1 to 100000, not `0`",
                 "24: connections.x.rate: needs per",

@@ -60,9 +60,11 @@ private enum Example {
         let known = Set(ConfigurationSchema.keys.map(\.path))
         let written = Example.paths(tree)
         #expect(known.subtracting(written) == [])
-        let free = ["send", "expect", "capture", "when", "reply"].flatMap { key in
-            ["connections.*.onOpen.\(key).", "connections.*.rules.\(key)."]
-        }
+        let free =
+            ["connections.*.url.http.headers."]
+            + ["send", "expect", "capture", "when", "reply"].flatMap { key in
+                ["connections.*.onOpen.\(key).", "connections.*.rules.\(key)."]
+            }
         #expect(written.subtracting(known).filter { path in !free.contains { path.hasPrefix($0) } } == [])
     }
 

@@ -86,7 +86,7 @@ import WebSocketProtocol
         #expect(configuration.http.allowAnonymous)
         #expect(configuration.history.maxAge == nil)
         #expect(configuration.history.maxMessages == 7)
-        #expect(configuration.connections["a"]?.url.redacted == "ws://h/")
+        #expect(configuration.connections["a"]?.source.urls.first?.redacted == "ws://h/")
         #expect(configuration.connections["a"]?.settings.reconnect.maxRetries == nil)
         #expect(configuration.connections["a"]?.settings.reconnect.maxDelay == .seconds(60))
         #expect(

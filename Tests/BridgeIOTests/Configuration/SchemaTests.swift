@@ -25,10 +25,12 @@ private struct KeyCase: CustomTestStringConvertible {
             return wrapped(members, in: sections) + "\n" + ConfigurationScene.connection("")
         }
         sections.removeFirst(2)
-        let hasURL = path == "connections.*.url" && isSet
-        return hasURL
-            ? "connections: { default: { \(members) } }"
-            : ConfigurationScene.connection(wrapped(members, in: sections))
+        guard path.hasPrefix("connections.*.url") else {
+            return ConfigurationScene.connection(wrapped(members, in: sections))
+        }
+        // What is said of a provider stands in the place of the URL.
+        guard !members.isEmpty else { return ConfigurationScene.connection("") }
+        return "connections: { default: { \(wrapped(members, in: sections)) } }"
     }
 
     private func wrapped(_ members: String, in sections: ArraySlice<Substring>) -> String {
@@ -51,6 +53,13 @@ private let cases = [
     KeyCase("history.includeSent", "true"),
     KeyCase("connections.*.url", "\"ws://a:b@h/p?q\"", shows: "\"ws://***@h/p?***\""),
     KeyCase("connections.*.connect", "onDemand"), KeyCase("connections.*.idleTimeout", "5m"),
+    KeyCase("connections.*.url.http.url", "\"https://a:b@h/p?q\"", shows: "\"https://***@h/p?***\""),
+    KeyCase("connections.*.url.http.method", "PUT", beside: "url: http://h, "),
+    KeyCase("connections.*.url.http.headers", "{ A: s }", shows: "", beside: "url: http://h, "),
+    KeyCase("connections.*.url.http.body", "s", shows: "\"***\"", beside: "url: http://h, "),
+    KeyCase("connections.*.url.http.pointer", "/url", beside: "url: http://h, "),
+    KeyCase("connections.*.url.command", "[./a, s]", shows: "[conf/./a, \"***\"]"),
+    KeyCase("connections.*.url.timeout", "250ms", beside: "command: [a], "),
     KeyCase("connections.*.headers", "{ Cookie: a }", shows: ""),
     KeyCase("connections.*.subprotocols", "[v2, v1]"),
     KeyCase("connections.*.requireSubprotocol", "true", beside: "subprotocols: [a], "),
@@ -87,8 +96,8 @@ private let cases = [
 @Suite struct `The schema` {
     private let scene = ConfigurationScene(files: ["conf/a.pem": "", "/b.pem": ""])
 
-    /// Keys whose values are given as a whole.
-    private let wholes: Set = ["http.tokens", "connections.*.rate"]
+    /// Keys whose values are given as a whole, or that may have one of their own in place of further keys.
+    private let wholes: Set = ["http.tokens", "connections.*.rate", "connections.*.url"]
 
     /// The keys that hold values themselves, not further keys.
     private func leaves(available isAvailable: Bool) -> Set<String> {

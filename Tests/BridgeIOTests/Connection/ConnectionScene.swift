@@ -43,7 +43,9 @@ import WebSocketProtocol
         let url = try WebSocketURL("ws://127.0.0.1:\(upstream.port)/feed?secret")
         connection = ManagedConnection(
             name: "default",
-            target: UpstreamTarget(terms: ClientHandshake.Terms(url: url), maximumMessageBytes: 1 << 20),
+            route: UpstreamRoute(
+                UpstreamTarget(terms: ClientHandshake.Terms(url: url), maximumMessageBytes: 1 << 20)
+            ),
             settings: settings,
             surroundings: .init(
                 loop: loop,

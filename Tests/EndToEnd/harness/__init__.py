@@ -17,6 +17,7 @@ from .raw_upstream import RawPeer, RawUpstream
 from .relay import Relay
 from .stream import Stream
 from .upstream import Peer, Upstream
+from .web_server import WebAnswer, WebRequest, WebServer
 
 __all__ = [
     "PATIENCE",
@@ -39,6 +40,9 @@ __all__ = [
     "Response",
     "Stream",
     "Upstream",
+    "WebAnswer",
+    "WebRequest",
+    "WebServer",
     "await_truth",
     "curl",
     "ip",

@@ -66,9 +66,9 @@ class IsolatedNetwork:
             self.name_server("127.0.0.1")  # where nobody answers
         self._write("hosts", *lines)
 
-    def name_server(self, address: str) -> None:
+    def name_server(self, address: str, *, options: str = "") -> None:
         """Let other names be asked for at this address; call it before a process starts."""
-        self._write("resolv.conf", f"nameserver {address}")
+        self._write("resolv.conf", f"nameserver {address}", f"options {options}")
 
     def prefers(self, family: int) -> None:
         """Let the system put addresses of this family first; call it before a process starts."""

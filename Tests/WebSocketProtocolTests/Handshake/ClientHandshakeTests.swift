@@ -131,18 +131,23 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 403 Forbidden", [], HandshakeFailure.status(403, retryAfterSeconds: nil)),
-        ("HTTP/1.0 200 OK", [], .status(200, retryAfterSeconds: nil)),
-        ("HTTP/1.1 503", ["Retry-After: 120"], .status(503, retryAfterSeconds: 120)),
-        ("HTTP/1.1 429 Too Many", ["retry-after: 0"], .status(429, retryAfterSeconds: 0)),
+        ("HTTP/1.1 403 Forbidden", [], HandshakeFailure.status(403, retryAfter: nil)),
+        ("HTTP/1.0 200 OK", [], .status(200, retryAfter: nil)),
+        ("HTTP/1.1 300 Multiple Choices", ["Location: /"], .status(300, retryAfter: nil)),
+        ("HTTP/1.1 304 Not Modified", ["Location: /"], .status(304, retryAfter: nil)),
+        ("HTTP/1.1 503", ["Retry-After: 120"], .status(503, retryAfter: RetryAfterField("120"))),
         (
-            "HTTP/1.1 503 x", ["Retry-After: Wed, 21 Oct 2026 07:28:00 GMT"],
-            .status(503, retryAfterSeconds: nil)
+            "HTTP/1.1 503", ["date: today", "retry-after: tomorrow"],
+            .status(503, retryAfter: RetryAfterField("tomorrow", date: "today"))
         ),
-        ("HTTP/1.1 503 x", ["Retry-After: -5"], .status(503, retryAfterSeconds: nil)),
+        ("HTTP/1.1 503", ["Retry-After: 1", "Retry-After: 2"], .status(503, retryAfter: nil)),
+        ("HTTP/1.1 301 x", ["Location: /a"], .redirect(RedirectAnswer(status: 301, location: "/a"))),
+        ("HTTP/1.1 302 x", ["Location: "], .redirect(RedirectAnswer(status: 302, location: ""))),
+        ("HTTP/1.0 303 x", ["location: b"], .redirect(RedirectAnswer(status: 303, location: "b"))),
+        ("HTTP/1.1 307 x", [], .redirect(RedirectAnswer(status: 307, location: nil))),
         (
-            "HTTP/1.1 503 x", ["Retry-After: 99999999999999999999"],
-            .status(503, retryAfterSeconds: 31_536_000)
+            "HTTP/1.1 308 x", ["Location: a", "Location: b"],
+            .redirect(RedirectAnswer(status: 308, location: nil))
         ),
         ("HTTP/1.0 101 Switching Protocols", [], .notHTTP), ("HTTP/1.1 1O1 x", [], .notHTTP),
         ("HTTP/1.1 0101 x", [], .notHTTP), ("HTTP/1.1", [], .notHTTP), ("HTTP/1.1 099 x", [], .notHTTP),
@@ -233,13 +238,14 @@ import WebSocketProtocol
 
     @Test func `every refusal has a sentence`() {
         let failures: [HandshakeFailure] = [
-            .headTooLarge(limit: 5), .notHTTP, .status(403, retryAfterSeconds: nil), .notUpgraded,
+            .headTooLarge(limit: 5), .notHTTP, .status(403, retryAfter: nil), .notUpgraded,
             .wrongAccept,
             .subprotocolNotOffered, .subprotocolMissing, .extensionNotOffered, .invalidCompression,
-            .invalidRequest("no Host"),
+            .invalidRequest("no Host"), .redirect(RedirectAnswer(status: 302, location: "/?s3cret")),
         ]
         let texts = Set(failures.map(\.description))
         #expect(texts.count == failures.count)
         #expect(texts.contains("the handshake was answered with HTTP status 403 instead of 101"))
+        #expect(!"\(failures)".contains("s3cret"))
     }
 }

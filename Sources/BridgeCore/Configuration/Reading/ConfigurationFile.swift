@@ -95,10 +95,12 @@ struct ConfigurationFile {
 
     /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.
     mutating func requireURLs(in connections: [String: ConnectionDraft]) {
-        for (name, connection) in connections where connection.url == nil {
+        for (name, connection) in connections where connection.source == nil {
             let key = "connections.\(name)"
             let isBroken = complaints.contains {
-                $0.text.hasPrefix(key + ":") || $0.text.hasPrefix(key + ".url:")
+                let text = $0.text
+                return text.hasPrefix(key + ":")
+                    || [":", ".", "["].contains { text.hasPrefix(key + ".url" + $0) }
             }
             if !isBroken { complaints.append(complaint(connection.line, key + ": needs url")) }
         }

@@ -1,8 +1,6 @@
-import WebSocketProtocol
-
 /// A connection while it is read: the URL may still come from a flag.
 struct ConnectionDraft: Sendable {
-    var url: WebSocketURL?
+    var source: URLSource?
     var upstream = UpstreamSettings()
     var settings = ConnectionSettings()
     /// Where it stands in the file.
@@ -11,15 +9,15 @@ struct ConnectionDraft: Sendable {
     init() {}
 
     init(_ connection: ConnectionConfiguration) {
-        url = connection.url
+        source = connection.source
         upstream = connection.upstream
         settings = connection.settings
     }
 
     /// Nil without a URL.
     var finished: ConnectionConfiguration? {
-        guard let url else { return nil }
-        var connection = ConnectionConfiguration(url: url)
+        guard let source else { return nil }
+        var connection = ConnectionConfiguration(source)
         connection.upstream = upstream
         connection.settings = settings
         return connection
@@ -29,7 +27,7 @@ struct ConnectionDraft: Sendable {
     static let fields: [Field<ConnectionDraft>] = [
         .later("preset", only: .null),
         .later("parameters", only: .emptyMapping),
-        Field("url", \.url, .required(.upstreamURL)),
+        Field("url", \.source, .required(.urlSource), keys: URLProviderDraft.fields.schema()),
         .later("resumeUrl", only: .null),
         Field("connect", \.settings.connect, .word()),
         Field("idleTimeout", \.settings.idleTimeout, .duration(shortest ... .seconds(86_400))),

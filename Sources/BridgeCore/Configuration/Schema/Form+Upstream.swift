@@ -1,25 +1,12 @@
 package import WebSocketProtocol
 
 extension Form<WebSocketURL> {
-    private static let single = scalar(
+    static let upstreamURL = scalar(
         "a URL such as wss://example.org/feed",
         isSecret: true,
         resolve: { text, reader in WebSocketURL.resolvingSocketPath(in: text) { reader.resolved($0) } },
         parse: { text throws(MalformedValue) in try WebSocketURL(setting: text) },
         write: { .quoted($0.masked) }
-    )
-
-    static let upstreamURL = Form(
-        read: { node, reader in
-            guard case .scalar = node.content else {
-                if node.isKnown {
-                    reader.complain(node, "anything but one URL is not available in this version")
-                }
-                return nil
-            }
-            return single.read(node, &reader)
-        },
-        write: single.write
     )
 }
 

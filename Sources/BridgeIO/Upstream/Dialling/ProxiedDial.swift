@@ -100,7 +100,7 @@ final class ProxiedDial {
                 step = .talking(tunnel)
                 tunnel.start { [weak self] in self?.talked($0, about: destination) }
             } catch {
-                completion(.failure(DialFailure(ProxyRefusal(error.error), by: proxy)))
+                completion(.failure(DialFailure(ProxyRefusal(error.error), by: proxy, at: loop.wallTime)))
             }
         }
     }
@@ -113,7 +113,7 @@ final class ProxiedDial {
             refusals.append("\(destination.host): it \(refusal.text)")
             connect()
         case .failure(let refusal):
-            var failure = DialFailure(refusal, by: proxy)
+            var failure = DialFailure(refusal, by: proxy, at: loop.wallTime)
             if !refusals.isEmpty {
                 let last = "\(destination.host): it \(refusal.text)"
                 failure.error = "the proxy \(proxy.redacted): " + (refusals + [last]).joined(separator: "; ")

@@ -1,0 +1,33 @@
+package import BridgeCore
+
+extension ManagedConnection {
+    /// What a connection is made of besides its settings.
+    package struct Surroundings {
+        package var loop: Loop
+        /// Shared by all connections of the loop.
+        package var flushes: FlushRound
+        package var sink: any ConnectionSink
+        /// The time of day, for the status.
+        package var wallClock: () -> WallTime
+        /// Makes the ids of messages differ from those of any earlier process; safe in a URL.
+        package var epoch: String
+        /// Shared by all connections of the loop.
+        package var transfers: Transfers
+
+        package init(
+            loop: Loop,
+            flushes: FlushRound,
+            transfers: Transfers? = nil,
+            sink: any ConnectionSink,
+            epoch: String,
+            wallClock: @escaping () -> WallTime
+        ) {
+            self.loop = loop
+            self.flushes = flushes
+            self.transfers = transfers ?? Transfers(loop: loop)
+            self.sink = sink
+            self.epoch = epoch
+            self.wallClock = wallClock
+        }
+    }
+}
