@@ -73,6 +73,7 @@ package struct ConnectionMachine: Sendable {
         case .pauseRequested: pauseRequested(&step)
         case .resumeRequested: resumeRequested(&step)
         case .stopRequested: stopRequested(&step)
+        case .endRequested: endRequested(&step)
         case .messageOffered: messageOffered(&step)
         case .demandChanged(let isWanted): demandChanged(isWanted, &step)
         case .networkLost: networkLost(&step, random: &random)

@@ -12,12 +12,19 @@ extension Form<WebSocketURL> {
     static let upstreamURL = Form(
         read: { node, reader in
             guard case .scalar = node.content else {
+                if case .mapping = node.content, !reader.mayName("what is to give the URL", at: node) {
+                    return nil
+                }
                 if node.isKnown {
                     reader.complain(node, "anything but one URL is not available in this version")
                 }
                 return nil
             }
-            return single.read(node, &reader)
+            guard let url = single.read(node, &reader) else { return nil }
+            if case .unix = url.endpoint, !reader.mayName("a socket of the bridge's machine", at: node) {
+                return nil
+            }
+            return url
         },
         write: single.write
     )
@@ -89,7 +96,9 @@ extension Form<String> {
     /// A file that can be read now.
     static let file = Form(
         read: { node, reader in
-            guard let path = nonEmpty("the path of a file").read(node, &reader) else { return nil }
+            guard reader.mayName("a file of the bridge's machine", at: node),
+                let path = nonEmpty("the path of a file").read(node, &reader)
+            else { return nil }
             let resolved = reader.resolved(path)
             reader.requireReadable(resolved, at: node)
             return resolved
