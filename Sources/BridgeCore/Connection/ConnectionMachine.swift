@@ -64,6 +64,8 @@ package struct ConnectionMachine: Sendable {
         random: inout some RandomNumberGenerator
     ) -> [Action] {
         var step = Step(now: now, timeOfDay: timeOfDay)
+        let before = place
+        defer { assert(ConnectionMachine.allows(before, place), "not in the table of transitions") }
         switch event {
         case .started: started(&step)
         case .connectRequested: connectRequested(&step)
