@@ -39,7 +39,7 @@ extension Bridge {
         from client: ClientAddress
     ) {
         let now = loop.wallTime
-        // With one that is still closing, too: it may be there again at any moment.
+        // With one that is still closing, too, whose last records are still to come.
         let selection = scope.map(hub.selection) ?? ConnectionSelection(sources.map(\.connection.index))
         var wishes = query.subscription(to: selection, at: now)
         wishes.scope = scope

@@ -30,6 +30,10 @@ extension Bridge: HTTPHandler {
             return .response(connectionList(request))
         case .status(let name):
             return .response(try status(of: name, request))
+        case .put(let name):
+            return .response(try put(name, body, request))
+        case .remove(let name):
+            return .response(try remove(name, request))
         case .events(let name, let query):
             return try events(of: [name], query, request, from: head)
         case .mergedEvents(let names, let scope, let query):
@@ -91,6 +95,38 @@ extension Bridge: HTTPHandler {
         }
     }
 
+    /// Makes a connection, or gives it other settings; one that has them already is not touched.
+    private func put(
+        _ name: String,
+        _ body: [UInt8],
+        _ request: AdmittedRequest
+    ) throws(Problem) -> HTTPResponse {
+        guard shutdown == nil else { throw .bridgeStopping }
+        let isNew = try put(name, try ConnectionConfiguration(ofClient: body))
+        if let isNew {
+            log.info(
+                isNew ? "a client made a connection" : "a client changed a connection",
+                ["connection": .text(name), "client": .text(request.caller.name)]
+            )
+        }
+        guard isNew == true else { return try status(of: name, request) }
+        let connection = try connection(name)
+        return json(request, status: 201, [HTTPField("Location", "/v1/connections/\(name)")]) {
+            connection.writeStatus(to: &$0)
+        }
+    }
+
+    private func remove(_ name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {
+        guard shutdown == nil else { throw .bridgeStopping }
+        _ = try connection(name)
+        drop(name)
+        log.info(
+            "a client removed a connection",
+            ["connection": .text(name), "client": .text(request.caller.name)]
+        )
+        return HTTPResponse(status: 204, fields: request.fields)
+    }
+
     /// Has a connection do something, and answers with its status.
     private func control(
         _ name: String,
@@ -104,10 +140,11 @@ extension Bridge: HTTPHandler {
     func json(
         _ request: AdmittedRequest,
         status: Int = 200,
+        _ fields: [HTTPField] = [],
         _ members: (inout JSONWriter) -> Void
     ) -> HTTPResponse {
         var json = JSONWriter()
         json.object(members)
-        return HTTPResponse(status: status, json: json, fields: request.fields)
+        return HTTPResponse(status: status, json: json, fields: request.fields + fields)
     }
 }

@@ -28,8 +28,10 @@ final class Bridge {
     private(set) var connectionNames: [String] = []
     /// Those that have to know who reads them.
     private var onDemand: [BridgedConnection] = []
-    /// Those that were removed and still have to close.
-    private(set) var leaving: [ObjectIdentifier: BridgedConnection] = [:]
+    /// Those that were removed and still have to close, by name.
+    private(set) var leaving: [String: BridgedConnection] = [:]
+    /// Those of `configuration` that the file does not have, or has otherwise.
+    private var clientConnections = ClientConnections()
     /// Nil where no connection wants the network watched; a failure where the system does not allow it.
     var networkWatch: Result<NetworkWatcher, NetworkFailure>?
     private(set) var server: HTTPServer?
@@ -116,6 +118,8 @@ final class Bridge {
     }
 
     private func add(_ name: String, _ settings: ConnectionConfiguration) {
+        // There is one connection of a name at a time, and what comes anew has nothing of what was removed.
+        leaving[name]?.upstream.end()
         guard let index = hub.register(name, limits: configuration.history) else { return }
         connections[name] = BridgedConnection(
             name: name,
@@ -132,26 +136,53 @@ final class Bridge {
 
     // MARK: Another configuration
 
-    /// Takes on another configuration as far as a running bridge can; connections that stay the same are not
-    /// touched.
-    func reload(_ new: BridgeConfiguration) -> ConfigurationChange {
+    /// Takes on another configuration of the file as far as a running bridge can; connections that stay the same are
+    /// not touched.
+    func reload(_ file: BridgeConfiguration) -> ConfigurationChange {
         var change = ConfigurationChange(
             from: configuration,
-            to: new,
-            roomFor: server?.subscriberRoom ?? new.http.maxSubscribers
+            to: clientConnections.complete(file),
+            roomFor: server?.subscriberRoom ?? file.http.maxSubscribers
         )
         configuration = change.result
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
         server?.deadlines.timeout = configuration.http.requestTimeout
-        watchNetwork()
         change.renewed = connections.filter { name, connection in
             !change.removed.contains(name) && !change.replaced.contains(name)
                 && connection.upstream.hasOutdatedFiles
         }
         .keys.sorted()
         for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
-        for name in change.replaced {
+        take(added: change.added, replaced: change.replaced, removed: change.removed)
+        return change
+    }
+
+    /// Has a connection be what a client says; returns whether it is new, or nil if it is that already.
+    func put(_ name: String, _ settings: ConnectionConfiguration) throws(Problem) -> Bool? {
+        let old = configuration.connections[name]
+        clientConnections.put(name, settings)
+        guard old != settings else { return nil }
+        guard old != nil || connections.count + leaving.count < BridgeConfiguration.mostConnections else {
+            clientConnections.remove(name)
+            throw .tooManyUpstreams(limit: BridgeConfiguration.mostConnections)
+        }
+        configuration.connections[name] = settings
+        if old == nil { take(added: [name]) } else { take(replaced: [name]) }
+        return old == nil
+    }
+
+    /// Has a connection go, by the wish of a client.
+    func drop(_ name: String) {
+        clientConnections.remove(name)
+        configuration.connections[name] = nil
+        take(removed: [name])
+    }
+
+    /// Brings the connections in line with the configuration, which has changed by these.
+    private func take(added: [String] = [], replaced: [String] = [], removed: [String] = []) {
+        watchNetwork()
+        for name in replaced {
             guard let connection = connections[name], let settings = configuration.connections[name] else {
                 continue
             }
@@ -161,7 +192,7 @@ final class Bridge {
             // It may have had readers already when nothing depended on them.
             connection.noteAudience()
         }
-        for name in change.added {
+        for name in added {
             guard let settings = configuration.connections[name] else { continue }
             add(name, settings)
             connections[name]?.upstream.start()
@@ -169,20 +200,17 @@ final class Bridge {
             connections[name]?.noteAudience()
         }
         // Last, so that a merged stream whose connections are all replaced by others goes on.
-        for name in change.removed { remove(name) }
-        return change
+        for name in removed { remove(name) }
     }
 
     /// Lets a connection go: it is not found any more, its upstream is closed, then its streams end.
     private func remove(_ name: String) {
         guard let connection = connections.removeValue(forKey: name) else { return }
-        let id = ObjectIdentifier(connection.upstream)
-        leaving[id] = connection
+        leaving[name] = connection
         connection.upstream.stop { [unowned self] in
-            leaving[id] = nil
+            leaving[name] = nil
             connection.sender.stop(because: .notFound("the connection was removed"))
-            // It may have come back meanwhile.
-            if connections[name] == nil { hub.remove(connection.index) }
+            hub.remove(connection.index)
         }
     }
 

@@ -33,6 +33,7 @@ final class Shutdown {
 
     private func endStreams() {
         for connection in bridge.connections.values { connection.sender.stop() }
+        for connection in bridge.leaving.values { connection.sender.stop() }
         bridge.hub.endAll()
         isEndingStreams = true
     }

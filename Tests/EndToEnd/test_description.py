@@ -49,12 +49,28 @@ ALL = [pytest.param(*operation, id=" ".join(operation[:2])) for operation in ope
 def assert_described(response: Response, operation: dict[str, Any]) -> None:
     """The status and the JSON of an answer are as they are described."""
     described = operation["responses"].get(str(response.status), operation["responses"]["default"])
+    if "content" not in resolved(described):
+        assert response.body == b"", response
+        return
     media = response.header("Content-Type").split(";")[0]
     content = resolved(described)["content"]
     assert media in content, response
     if media.endswith("json"):
         schema = {**content[media]["schema"], "components": DESCRIPTION["components"]}
         Draft202012Validator(schema).validate(response.json())
+
+
+@pytest.fixture
+def changeable(upstream: Upstream, serve_file) -> Bridge:
+    """A bridge with an open connection, whose connections clients may change."""
+    settings = {"http": {"dynamicConnections": True}, "connections": {"default": {"url": upstream.url}}}
+    bridge = serve_file(json.dumps(settings))
+    bridge.await_ready()
+    return bridge
+
+
+def body_of(method: str) -> bytes | None:
+    return {"POST": b"", "PUT": b'{"url":"ws://127.0.0.1:1"}'}.get(method)
 
 
 def test_it_is_valid() -> None:
@@ -77,9 +93,9 @@ def test_it_names_the_version(run_bridge) -> None:
 
 @pytest.mark.parametrize(("method", "target", "operation"), ALL)
 def test_it_names_the_parameters_that_are_accepted(
-    bridge: Bridge, method: str, target: str, operation: dict[str, Any]
+    changeable: Bridge, method: str, target: str, operation: dict[str, Any]
 ) -> None:
-    response = bridge.request(method, f"{target}?no-such-parameter=1", b"" if method == "POST" else None)
+    response = changeable.request(method, f"{target}?no-such-parameter=1", body_of(method))
     assert_problem(response, 400, "invalid-parameter")
     accepted = re.search(r"there are: (.*)$", response.json()["detail"])
     assert accepted, response
@@ -89,11 +105,23 @@ def test_it_names_the_parameters_that_are_accepted(
 
 
 @pytest.mark.parametrize(("method", "target", "operation"), ALL)
-def test_answers_are_as_it_says(bridge: Bridge, method: str, target: str, operation: dict[str, Any]) -> None:
-    if "text/event-stream" in resolved(operation["responses"]["200"])["content"]:
+def test_answers_are_as_it_says(
+    changeable: Bridge, method: str, target: str, operation: dict[str, Any]
+) -> None:
+    success = next(response for status, response in operation["responses"].items() if status < "3")
+    if "text/event-stream" in resolved(success).get("content", {}):
         target += "?since=start&types=status&limit=1"
-    target = target.replace("{message}", bridge.send("Hello").json()["id"])
-    assert_described(bridge.request(method, target, b"" if method == "POST" else None), operation)
+    target = target.replace("{message}", changeable.send("Hello").json()["id"])
+    response = changeable.request(method, target, body_of(method))
+    assert response.status < 300
+    assert_described(response, operation)
+
+
+def test_what_is_made_is_as_it_says(changeable: Bridge) -> None:
+    operation = next(it for verb, _, it in operations() if verb == "PUT")
+    response = changeable.request("PUT", "/v1/connections/new", body_of("PUT"))
+    assert response.status == 201
+    assert_described(response, operation)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +131,7 @@ def test_answers_are_as_it_says(bridge: Bridge, method: str, target: str, operat
         ("POST", "/messages", "?wait=for%20ever", b""),
         ("POST", "/disconnect", "", b'{"code":1}'),
         ("GET", "/events", "?limit=0", None),
+        ("PUT", "/v1/connections/default", "", b"{}"),
         ("DELETE", "/outbox/{message}", "", None),
     ],
 )

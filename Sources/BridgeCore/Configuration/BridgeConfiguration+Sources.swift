@@ -63,8 +63,8 @@ extension BridgeConfiguration {
     /// A proxy of the environment that is wrong is told unless no connection asks for it: going without would be wrong.
     private mutating func takeProxies(_ proxies: EnvironmentProxies, _ reader: inout SettingReader) {
         self.proxies = proxies
-        guard connections.isEmpty || connections.values.contains(where: { $0.upstream.proxy == .environment })
-        else { return }
+        let asks = connections.values.contains { $0.upstream.proxy == .environment }
+        guard asks || connections.isEmpty || http.dynamicConnections else { return }
         reader.complain(proxies.complaints)
     }
 
@@ -93,6 +93,8 @@ extension BridgeConfiguration {
         reader.complain(file?.complaintsByLine ?? [])
         let isTold = file?.tellsOfConnections ?? false
         guard draft.connections.isEmpty, !isTold, !reader.isGiven(.upstream) else { return }
+        // Clients bring their own.
+        guard !http.dynamicConnections else { return }
         reader.complain(
             file?.path,
             "no upstream: \(file == nil ? "" : "name one under `connections`, or ")give --upstream "

@@ -12,4 +12,7 @@ package struct BridgeConfiguration: Equatable, Sendable {
     package var missingDefaults: [String] = []
 
     package init() {}
+
+    /// More would not fit into the event log.
+    package static let mostConnections = 10_000
 }

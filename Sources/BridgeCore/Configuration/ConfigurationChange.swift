@@ -85,6 +85,7 @@ package struct ConfigurationChange: Equatable, Sendable {
             HTTPSetting("retry", \.retry),
             HTTPSetting("requestTimeout", \.requestTimeout),
             HTTPSetting("shutdownTimeout", \.shutdownTimeout),
+            HTTPSetting("dynamicConnections", \.dynamicConnections),
         ]
     }
 

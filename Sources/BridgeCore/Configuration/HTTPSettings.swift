@@ -25,6 +25,8 @@ package struct HTTPSettings: Equatable, Sendable {
     package var requestTimeout = Duration.seconds(30)
     /// From the signal to the exit.
     package var shutdownTimeout = Duration.seconds(8)
+    /// Lets clients make connections, change and remove them.
+    package var dynamicConnections = false
 
     package init() {}
 }

@@ -84,13 +84,24 @@ extension ConnectionMachine {
             dial(&step)
         case .closing(let farewell):
             guard farewell.next != .stop else { return }
-            step.add(.cancelTimer(farewell.deadline))
-            step.add(.drop(farewell.socket))
-            recordClosed(farewell.outcome, by: farewell.by, &step)
+            cutShort(farewell, &step)
             dial(&step)
         case .stopped:
             break
         }
+    }
+
+    /// Waits no more for what the peer owes us; the caller sets the next state.
+    private mutating func cutShort(_ farewell: Farewell, _ step: inout Step) {
+        step.add(.cancelTimer(farewell.deadline))
+        step.add(.drop(farewell.socket))
+        recordClosed(farewell.outcome, by: farewell.by, &step)
+    }
+
+    mutating func endRequested(_ step: inout Step) {
+        guard case .closing(let farewell) = state, farewell.next == .stop else { return }
+        cutShort(farewell, &step)
+        stop(&step)
     }
 
     mutating func stopRequested(_ step: inout Step) {

@@ -2,30 +2,26 @@ internal import WebSocketProtocol
 
 extension ConnectionMachine {
     /// Where the connection stands, with the data that is true just there.
+    ///
+    /// What each can become stands in `transitions`.
     enum State: Sendable {
-        /// Not asked to connect. Becomes connecting (started, connect, demand), paused, closed (disconnect), stopped.
+        /// Not asked to connect.
         case idle
-        /// One dial, or the question for its URL, is under way. Becomes open, waiting or failed (it failed), offline (so
-        /// did the network), idle (it failed, and nobody needs it), closed (disconnect, or no retries wanted),
-        /// connecting with another socket (reconnect), paused, stopped.
+        /// One dial, or the question for its URL, is under way.
         case connecting(Attempt)
-        /// Messages flow. Becomes closing (a close frame either way), waiting, offline, idle, failed or closed (the socket
-        /// ended), connecting (reconnect).
+        /// Messages flow.
         case open(Session)
-        /// A close frame was sent and the socket is about to end. Becomes whatever its `next` says.
+        /// A close frame was sent and the socket is about to end; then comes what its `next` says.
         case closing(Farewell)
-        /// A retry is scheduled. Becomes connecting (in time, connect, reconnect), offline (the network is lost), idle (in
-        /// time, and nobody needs it), paused, closed (disconnect), stopped.
+        /// A retry is scheduled.
         case waiting(Pause)
-        /// Wants a connection, and there is no way to the upstream. Becomes connecting or waiting (the network is
-        /// back), connecting (connect, reconnect), paused, closed (disconnect), stopped.
+        /// Wants a connection, and there is no way to the upstream.
         case offline(Absence)
-        /// Down for a while by the user's wish. Becomes connecting or offline (resume), connecting (connect,
-        /// reconnect), idle (resume), closed (disconnect), stopped.
+        /// Down for a while by the user's wish.
         case paused(Afterwards)
-        /// Down by the user's wish or a final close code. Becomes connecting (connect, reconnect), stopped.
+        /// Down by the user's wish or a final close code.
         case closed
-        /// Gave up. Becomes connecting (connect, reconnect, a message), closed (disconnect), stopped.
+        /// Gave up.
         case failed
         /// The end: nothing happens any more.
         case stopped

@@ -34,8 +34,10 @@ extension ConnectionMachine {
         case pauseRequested
         /// A user wants things to go on as before the pause.
         case resumeRequested
-        /// The process is about to end.
+        /// The process is about to end, or the connection was removed.
         case stopRequested
+        /// What still closes after `stopRequested` is not to be waited for any longer.
+        case endRequested
         /// Someone wants a message sent, which may be taken or refused after this.
         case messageOffered
         /// Whether anything needs the connection now: a reader, or a message that is not sent yet.

@@ -74,6 +74,8 @@ package struct ConnectionMachine: Sendable {
         random: inout some RandomNumberGenerator
     ) -> [Action] {
         var step = Step(now: now, timeOfDay: timeOfDay)
+        let before = place
+        defer { assert(ConnectionMachine.allows(before, place), "not in the table of transitions") }
         switch event {
         case .started: started(&step)
         case .connectRequested: connectRequested(&step)
@@ -83,6 +85,7 @@ package struct ConnectionMachine: Sendable {
         case .pauseRequested: pauseRequested(&step)
         case .resumeRequested: resumeRequested(&step)
         case .stopRequested: stopRequested(&step)
+        case .endRequested: endRequested(&step)
         case .messageOffered: messageOffered(&step)
         case .demandChanged(let isWanted): demandChanged(isWanted, &step)
         case .networkLost: networkLost(&step, random: &random)

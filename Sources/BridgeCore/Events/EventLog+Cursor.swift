@@ -38,6 +38,9 @@ extension EventLog {
     private func add(_ connection: ConnectionIndex, to cursor: inout LogCursor) {
         let history = histories[Int(connection.number)]
         var next = history.ordinal(after: cursor.position)
+        if history.unknownThrough > cursor.position {
+            cursor.loss = cursor.loss + LogCursor.Loss(count: nil, last: history.unknownThrough)
+        }
         if history.evictions.last > cursor.position {
             let (ordinal, unknown) = history.evictions.ordinal(after: cursor.position)
             next = ordinal

@@ -5,10 +5,20 @@ package struct EventLog {
     package let epoch: Epoch
     /// The sequence of the newest record, kept or not; 0 before the first.
     package private(set) var headSequence: UInt64 = 0
-    /// In the order of their indices; the slot of a removed connection stays, to know what was lost.
+    /// In the order of their indices; the slot of a removed connection stays for a while, to know what was lost.
     var histories: [History] = []
     private var indices: [String: ConnectionIndex] = [:]
-    private var removed: Set<ConnectionIndex> = []
+    /// Each with the number of its removal.
+    private var removed: [ConnectionIndex: UInt64] = [:]
+    private var removals: UInt64 = 0
+    /// The newest record of removed connections that are not remembered any more.
+    private var forgotten: UInt64 = 0
+
+    /// Slots of removed connections that are not remembered any more.
+    private var free: [ConnectionIndex] = []
+
+    /// Removed connections that are remembered; up to twice as many, so that forgetting costs little.
+    private static let mostRemoved = 1024
 
     package init(epoch: Epoch) {
         self.epoch = epoch
@@ -23,36 +33,57 @@ package struct EventLog {
 
     /// Makes room for a connection, or changes the limits of one that is there.
     ///
-    /// A removed connection that comes back gets its old index, so that readers from before learn of their
-    /// loss. Nil when 65,536 names have been used.
+    /// A removed connection that comes back gets its old index, so that readers from before learn of their loss; of one
+    /// that is not remembered they learn that they may have lost something. Nil when there are 65,536.
     package mutating func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
         if let index = indices[name] {
-            removed.remove(index)
+            removed[index] = nil
             histories[Int(index.number)].limits = limits
             histories[Int(index.number)].enforceSize()
             return index
         }
+        var history = History(name: name, limits: limits)
+        history.unknownThrough = forgotten
+        if let index = free.popLast() {
+            histories[Int(index.number)] = history
+            indices[name] = index
+            return index
+        }
         guard let number = UInt16(exactly: histories.count) else { return nil }
         let index = ConnectionIndex(number: number)
-        histories.append(History(name: name, limits: limits))
+        histories.append(history)
         indices[name] = index
         return index
     }
 
+    /// Forgets the older half of what was removed, if that is too much.
+    private mutating func forgetRemoved() {
+        guard removed.count >= 2 * EventLog.mostRemoved else { return }
+        for (index, _) in removed.sorted(by: { $0.value < $1.value }).prefix(EventLog.mostRemoved) {
+            let history = histories[Int(index.number)]
+            removed[index] = nil
+            indices[history.name] = nil
+            forgotten = max(forgotten, history.evictions.last)
+            free.append(index)
+        }
+    }
+
     /// Forgets a connection and all its records; readers that had not seen them all get a gap.
     package mutating func remove(_ connection: ConnectionIndex) {
-        removed.insert(connection)
+        removals += 1
+        removed[connection] = removals
         histories[Int(connection.number)].evictAll()
+        forgetRemoved()
     }
 
     /// Nil when no connection has this name.
     package func index(of name: String) -> ConnectionIndex? {
-        indices[name].flatMap { removed.contains($0) ? nil : $0 }
+        indices[name].flatMap { removed[$0] == nil ? $0 : nil }
     }
 
     /// Those that there are and whose names are wanted.
     package func connections(where isWanted: (String) -> Bool) -> [ConnectionIndex] {
-        indices.filter { !removed.contains($0.value) && isWanted($0.key) }.map(\.value)
+        indices.filter { removed[$0.value] == nil && isWanted($0.key) }.map(\.value)
     }
 
     package func name(of connection: ConnectionIndex) -> String {

@@ -4,6 +4,8 @@
 /// no holes, so ordinals tell a reader exactly how many it lost.
 struct History {
     let name: String
+    /// Up to this sequence there may have been records of the same name that are not remembered; 0: there were none.
+    var unknownThrough: UInt64 = 0
     var limits: HistoryLimits
     private(set) var records = Queue<Record>()
     private(set) var byteCount = 0

@@ -4,6 +4,14 @@ package enum Caller: Equatable, Sendable {
     case anonymous
     case token(AccessToken)
 
+    /// For the log.
+    package var name: String {
+        switch self {
+        case .anonymous: "anonymous"
+        case .token(let token): token.name
+        }
+    }
+
     package func covers(connection: String) -> Bool {
         switch self {
         case .anonymous: true

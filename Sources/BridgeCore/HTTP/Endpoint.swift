@@ -87,10 +87,11 @@ extension Endpoint.Resource {
     /// The methods that do the resource's work, OPTIONS aside, each with what a token must allow for it; nil where
     /// everyone may come.
     ///
-    /// Where GET answers, HEAD does too.
-    private var methods: [(name: String, scope: AccessScope?)] {
+    /// Where GET answers, HEAD does too. Where connections are not `dynamic`, only the configuration file makes them.
+    private func methods(dynamic: Bool) -> [(name: String, scope: AccessScope?)] {
         switch self {
         case .file, .health, .readiness: [("GET", nil)]
+        case .connection where dynamic: [("GET", .read), ("PUT", .admin), ("DELETE", .admin)]
         case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
         case .messages: [("GET", .read), ("POST", .send)]
         case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
@@ -99,18 +100,22 @@ extension Endpoint.Resource {
     }
 
     /// The methods that are answered, as `Allow` lists them.
-    package var allow: String {
-        let names = methods.flatMap { $0.name == "GET" ? ["GET", "HEAD"] : [$0.name] }
+    package func allow(dynamic: Bool) -> String {
+        let names = methods(dynamic: dynamic).flatMap { $0.name == "GET" ? ["GET", "HEAD"] : [$0.name] }
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
     /// What a token must allow for `method`, OPTIONS aside; nil where everyone may come.
     ///
     /// Throws `method-not-allowed` (405).
-    package func scope(of method: String) throws(Problem) -> AccessScope? {
+    package func scope(of method: String, dynamic: Bool) throws(Problem) -> AccessScope? {
         let meant = method == "HEAD" ? "GET" : method
-        guard let row = methods.first(where: { $0.name == meant }) else {
-            throw .methodNotAllowed(allow: allow)
+        guard let row = methods(dynamic: dynamic).first(where: { $0.name == meant }) else {
+            let isOff = methods(dynamic: true).contains { $0.name == meant }
+            throw .methodNotAllowed(
+                allow: allow(dynamic: dynamic),
+                hint: isOff ? "\(meant) as well where `http.dynamicConnections` is true" : nil
+            )
         }
         return row.scope
     }

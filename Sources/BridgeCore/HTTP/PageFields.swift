@@ -10,6 +10,7 @@ enum PageFields {
 
     /// Those of answers that browsers do not show unasked.
     static let read = [
-        "Allow", "ETag", "Idempotency-Replayed", "Retry-After", "WWW-Authenticate", "X-Accel-Buffering",
+        "Allow", "ETag", "Idempotency-Replayed", "Location", "Retry-After", "WWW-Authenticate",
+        "X-Accel-Buffering",
     ].joined(separator: ", ")
 }

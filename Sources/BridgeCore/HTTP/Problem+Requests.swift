@@ -12,9 +12,21 @@ extension Problem {
     }
 
     /// `allow` lists the methods that the resource has (RFC 9110 §10.2.1).
-    package static func methodNotAllowed(allow: String) -> Problem {
-        Problem(.methodNotAllowed, "allowed here: \(allow)", fields: [HTTPField("Allow", allow)])
+    package static func methodNotAllowed(allow: String, hint: String? = nil) -> Problem {
+        let detail = "allowed here: \(allow)" + (hint.map { "; " + $0 } ?? "")
+        return Problem(.methodNotAllowed, detail, fields: [HTTPField("Allow", allow)])
     }
+
+    /// Each thing that is wrong with the settings in a body.
+    package static func invalidSettings(_ errors: [String]) -> Problem {
+        var problem = Problem(.invalidBody, "")
+        problem.errors = Array(errors.prefix(mostErrors))
+        if errors.count > mostErrors { problem.errors.append("\(errors.count - mostErrors) more") }
+        problem.detail = problem.errors.joined(separator: "; ")
+        return problem
+    }
+
+    private static let mostErrors = 50
 
     /// No token came: the challenge of RFC 6750 §3, without an error code.
     package static var tokenMissing: Problem {
@@ -70,6 +82,15 @@ extension Problem {
             "at most \(limit) connections may be open at a time",
             fields: [Problem.retryAfter(.seconds(5))]
         ).closingConnection()
+    }
+
+    /// There is no room for one more upstream.
+    package static func tooManyUpstreams(limit: Int) -> Problem {
+        Problem(
+            .tooManyConnections,
+            "there may be at most \(limit) upstream connections at a time, those that still close included",
+            fields: [Problem.retryAfter(.seconds(5))]
+        )
     }
 
     package static func tooManyFilters(limit: Int, retryAfter: Duration) -> Problem {

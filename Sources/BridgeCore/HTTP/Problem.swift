@@ -8,6 +8,8 @@ package struct Problem: Error, Equatable, Sendable {
     package var kind: ProblemKind
     /// What is wrong with this very request, and where it helps what would be right.
     package var detail: String
+    /// Each thing that is wrong, where there may be several.
+    package var errors: [String] = []
     /// Further header fields of the answer, such as `Allow` or `Retry-After`.
     package var fields: [HTTPField] = []
     /// The connection cannot be used any further.
@@ -32,5 +34,11 @@ package struct Problem: Error, Equatable, Sendable {
         json.member("title", kind.title)
         json.member("status", kind.status)
         json.member("detail", detail)
+        guard !errors.isEmpty else { return }
+        json.member("errors") { json in
+            json.array { json in
+                for error in errors { json.element(error) }
+            }
+        }
     }
 }

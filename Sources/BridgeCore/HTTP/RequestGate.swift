@@ -28,6 +28,7 @@ package struct RequestGate: Sendable {
     private let hosts: HostGuard
     private let origins: OriginGuard
     private let maxBodyBytes: Int
+    private let dynamic: Bool
     private let files: PublicFiles
 
     /// `ownNames` are the machine's, as the caller knows them; `files` are those of the page.
@@ -36,6 +37,7 @@ package struct RequestGate: Sendable {
         hosts = HostGuard(allowed: settings.allowedHosts, ownNames: ownNames)
         origins = OriginGuard(allowed: settings.allowedOrigins)
         maxBodyBytes = settings.maxBodyBytes
+        dynamic = settings.dynamicConnections
         self.files = files
     }
 
@@ -68,7 +70,7 @@ package struct RequestGate: Sendable {
         }
         guard !target.isAsterisk else { throw Problem(.invalidTarget, "`*` is for OPTIONS alone") }
         let endpoint = try Endpoint(path: target.path, files: files)
-        let caller = try credentials.caller(for: endpoint.resource.scope(of: head.method))
+        let caller = try credentials.caller(for: endpoint.resource.scope(of: head.method, dynamic: dynamic))
         let route = try Route(endpoint, of: target, from: head, by: caller, among: connections)
         let body = try BodyIntake(framing, limit: maxBodyBytes)
         return .serve(
@@ -89,13 +91,15 @@ package struct RequestGate: Sendable {
         _ origin: OriginGuard.Finding,
         _ fields: [HTTPField]
     ) throws(Problem) -> HTTPResponse {
-        let everything = "GET, HEAD, POST, DELETE, OPTIONS"
+        let everything = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
         if OriginGuard.isPreflight(head) {
-            let allow = (try? Endpoint(path: target.path, files: files))?.resource.allow ?? everything
+            let endpoint = try? Endpoint(path: target.path, files: files)
+            let allow = endpoint?.resource.allow(dynamic: dynamic) ?? everything
             return HTTPResponse(status: 204, fields: fields + origin.preflightFields(allow: allow))
         }
         let allow =
-            target.isAsterisk ? everything : try Endpoint(path: target.path, files: files).resource.allow
+            target.isAsterisk
+            ? everything : try Endpoint(path: target.path, files: files).resource.allow(dynamic: dynamic)
         return HTTPResponse(status: 204, fields: fields + [HTTPField("Allow", allow)])
     }
 }

@@ -8,6 +8,9 @@ package enum Route: Equatable, Sendable {
     /// The connections; show only those that the caller covers.
     case connectionList
     case status(connection: String)
+    /// Make a connection, or give it other settings: the body is for `ConnectionConfiguration`.
+    case put(connection: String)
+    case remove(connection: String)
     case events(connection: String, EventsQuery)
     /// One stream of several connections; there is at least one.
     case mergedEvents(connections: [String], ConnectionScope, EventsQuery)
@@ -56,6 +59,10 @@ extension Route {
             self = .readiness
         case .connectionList:
             self = .connectionList
+        case .connection where head.method == "PUT":
+            self = .put(connection: try Route.newName(endpoint.connection ?? "", for: caller))
+        case .connection where drops:
+            self = .remove(connection: try name)
         case .connection, .status:
             self = .status(connection: try name)
         case .connect:
@@ -112,6 +119,17 @@ extension Route {
             throw .notFound("there is no connection `\(Problem.quotable(chosen))`")
         }
         return chosen
+    }
+
+    /// A name that a connection may have, whether there is one or not.
+    private static func newName(_ name: String, for caller: Caller) throws(Problem) -> String {
+        guard caller.covers(connection: name) else {
+            throw .forbidden("the token does not cover this connection")
+        }
+        guard ConnectionName.isValid(name) else {
+            throw .invalidParameter("connection", ConnectionName.expectation)
+        }
+        return name
     }
 
     private static func implied(for caller: Caller, among connections: [String]) throws(Problem) -> String {

@@ -55,6 +55,7 @@ package final class EventHub {
         endStreams(of: connection)
         reselect(without: connection)
         log.remove(connection)
+        gaps[connection] = nil
     }
 
     func forgetOldRecords() { log.expire(at: loop.wallTime) }

@@ -125,6 +125,9 @@ package final class ManagedConnection {
         tell(.stopRequested)
     }
 
+    /// Ends at once what `stop` began, since its place is needed.
+    package func end() { tell(.endRequested) }
+
     /// Ends the connection, with 1001 if it is open, and begins anew with other settings.
     ///
     /// What waits in the outbox is kept, and messages are taken all the time. Another call before that is done

@@ -5,12 +5,18 @@ import WebSocketTestSupport
 
 /// Random walks through the machine; `ConnectionWorld` throws at the first thing that must not happen.
 @Suite struct ConnectionWalkTests {
+    /// From one state to the next; nil: the end.
+    private struct Step: Hashable {
+        var from: ConnectionMachine.Standing
+        var to: ConnectionMachine.Standing?
+    }
+
     /// Where a walk goes next, drawn from its own numbers so that the machine's draws do not disturb it.
     private struct Walker {
         var world: ConnectionWorld
         var dice: SeededGenerator
         var retries = RetryModel()
-        private(set) var seen: Set<ConnectionMachine.Standing> = []
+        private(set) var seen: Set<Step> = []
 
         init(seed: UInt64) {
             var dice = SeededGenerator(seed: seed)
@@ -64,9 +70,16 @@ import WebSocketTestSupport
 
         private mutating func tell(_ event: ConnectionMachine.Event) throws {
             let before = world.machine.standing
+            let wasFinished = world.isFinished
             let actions = try world.tell(event)
             try retries.check(event, actions, before: before, world)
-            seen.insert(world.machine.standing)
+            let isNewDial = before == .connecting && actions.dials > 0
+            let after = world.machine.standing
+            if world.isFinished {
+                if !wasFinished { seen.insert(Step(from: before, to: nil)) }
+            } else if before != after || isNewDial {
+                seen.insert(Step(from: before, to: after))
+            }
         }
 
         private var request: ConnectionMachine.Event {
@@ -170,6 +183,7 @@ import WebSocketTestSupport
         /// However the peer behaves, the process can end, and nothing follows.
         mutating func stop() throws {
             try tell(.stopRequested)
+            if Bool.random(using: &dice) { try tell(.endRequested) }
             for _ in 0..<3 { try tell(request) }
             // One wait for the peer at most.
             try fireNextTimer()
@@ -224,13 +238,17 @@ import WebSocketTestSupport
         #expect(walker.world.isFinished)
     }
 
-    @Test func `the walks come through every state`() throws {
-        var seen: Set<ConnectionMachine.Standing> = []
-        for seed in 1...40 as ClosedRange<UInt64> {
+    @Test func `the walks take every transition of the table, and no other`() throws {
+        var seen: Set<Step> = []
+        for seed in 1...1000 as ClosedRange<UInt64> {
             var walker = Walker(seed: seed)
-            for _ in 0..<200 { try walker.step() }
+            for _ in 0..<Int(seed % 200) { try walker.step() }
+            try walker.stop()
             seen.formUnion(walker.seen)
         }
-        #expect(seen == [.idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed])
+        let table = ConnectionMachine.transitions.map { Step(from: $0.from, to: $0.to) }
+        #expect(Set(table).count == table.count, "each stands there once")
+        #expect(seen.subtracting(table).isEmpty)
+        #expect(Set(table).subtracting(seen).isEmpty)
     }
 }

@@ -10,6 +10,31 @@ extension ConnectionWorld {
         return world
     }
 
+    /// A world whose connection stands like that; it has one retry.
+    init(standing: ConnectionMachine.Standing) throws {
+        self.init {
+            $0.connect = .manual
+            $0.reconnect.maxRetries = 1
+        }
+        guard standing != .idle else { return }
+        try tell(.connectRequested)
+        switch standing {
+        case .idle, .connecting: break
+        case .open: try socket(.plainlyOpened)
+        case .closing:
+            try socket(.plainlyOpened)
+            try socket(.closeFrame(code: 1000, reason: "bye"))
+        case .waiting: try socket(.refused)
+        case .offline: try tell(.networkLost)
+        case .paused: try tell(.pauseRequested)
+        case .closed: try tell(.disconnectRequested(code: 1000, reason: ""))
+        case .failed:
+            try socket(.refused)
+            try advance(.seconds(1))
+            try socket(.refused)
+        }
+    }
+
     /// One heartbeat later: it has been written.
     @discardableResult
     mutating func beat(_ interval: Duration) throws -> [UInt8] {

@@ -132,7 +132,7 @@ extension ConnectionWorld {
         case .resumeRequested: isAskedFor = machine.standing == .closing
         case .socket, .timerFired, .networkLost, .messageOffered, .demandChanged:
             isAskedFor = isAskedFor && machine.standing == .closing
-        case .started, .disconnectRequested, .pauseRequested, .stopRequested, .networkRestored:
+        case .started, .disconnectRequested, .pauseRequested, .stopRequested, .endRequested, .networkRestored:
             isAskedFor = false
         case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .woke: break
         }

@@ -5,29 +5,8 @@ import Testing
 @Suite struct RequestTests {
     typealias Standing = ConnectionMachine.Standing
 
-    /// A world whose connection stands like that.
     private func world(_ standing: Standing) throws -> ConnectionWorld {
-        var world = ConnectionWorld {
-            $0.connect = .manual
-            $0.reconnect.maxRetries = 1
-        }
-        guard standing != .idle else { return world }
-        try world.tell(.connectRequested)
-        switch standing {
-        case .idle, .connecting: break
-        case .open: try world.socket(.plainlyOpened)
-        case .closing:
-            try world.socket(.plainlyOpened)
-            try world.socket(.closeFrame(code: 1000, reason: "bye"))
-        case .waiting: try world.socket(.refused)
-        case .offline: try world.tell(.networkLost)
-        case .paused: try world.tell(.pauseRequested)
-        case .closed: try world.tell(.disconnectRequested(code: 1000, reason: ""))
-        case .failed:
-            try world.socket(.refused)
-            try world.advance(.seconds(1))
-            try world.socket(.refused)
-        }
+        let world = try ConnectionWorld(standing: standing)
         #expect(world.machine.standing == standing)
         return world
     }

@@ -25,6 +25,42 @@ import WebSocketProtocol
         #expect(fixture.read(.start, fixture.only(1)) == ["2"])
     }
 
+    @Test func `names come and go for ever`() {
+        var fixture = LogFixture(wide)
+        var indices: Set<ConnectionIndex> = []
+        for number in 0..<70_000 {
+            guard let index = fixture.log.register("n\(number)", limits: wide) else {
+                Issue.record("no room for name \(number)")
+                return
+            }
+            indices.insert(index)
+            fixture.log.append(.status(.ready), of: index, at: WallTime(millisecondsSince1970: 1))
+            fixture.log.remove(index)
+        }
+        #expect(indices.count <= 2048)
+        #expect(fixture.log.connections { _ in true } == [fixture.connections[0]])
+    }
+
+    @Test func `who comes back to a name that is not remembered may have lost something`() {
+        var fixture = LogFixture(wide)
+        guard let first = fixture.log.register("a", limits: wide) else { return }
+        fixture.log.append(.status(.ready), of: first, at: WallTime(millisecondsSince1970: 1))
+        let seen = fixture.log.id(0)
+        fixture.log.remove(first)
+        for number in 0..<2100 {
+            if let index = fixture.log.register("n\(number)", limits: wide) { fixture.log.remove(index) }
+        }
+        guard let again = fixture.log.register("a", limits: wide).map({ ConnectionSelection($0) }) else {
+            return
+        }
+        #expect(again != ConnectionSelection(first))
+        #expect(fixture.read(.after(seen), again) == ["gap ? id 1 oldest none"])
+        // What is new since then was never lost.
+        #expect(fixture.read(.now, again) == [])
+        #expect(fixture.read(.start, again) == [])
+        #expect(fixture.read(.after(fixture.log.head), again) == [])
+    }
+
     @Test func `append gives the record back even where nothing is kept`() {
         var fixture = LogFixture(limit(messages: 0))
         let record = fixture.log.append(

@@ -72,7 +72,7 @@ private struct Description {
 
     @Test func `has the methods that are answered`() throws {
         for path in description.paths {
-            let allow = try Endpoint(path: path.examples[0], files: files).resource.allow
+            let allow = try Endpoint(path: path.examples[0], files: files).resource.allow(dynamic: true)
             let answered = Set(allow.split(separator: ",").map { $0.filter { $0 != " " } })
             // These two are described once for all.
             #expect(path.methods == answered.subtracting(["HEAD", "OPTIONS"]), "\(path.text)")

@@ -127,7 +127,7 @@ import Testing
 
     @Test(arguments: [
         ("OPTIONS /messages", "GET, HEAD, POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
-        ("OPTIONS /nothing", "GET, HEAD, POST, DELETE, OPTIONS"),
+        ("OPTIONS /nothing", "GET, HEAD, POST, PUT, DELETE, OPTIONS"),
     ])
     func `answers the preflight of an allowed origin`(line: String, methods: String) throws {
         let admission = admit(line, preflight, allowed: ["https://app.example"])

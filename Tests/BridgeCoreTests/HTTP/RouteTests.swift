@@ -41,6 +41,57 @@ import WebSocketProtocol
         #expect(admit(line, ["a", "default"]).route == route)
     }
 
+    @Test(
+        arguments: [
+            ("PUT /v1/connections/new", .put(connection: "new")),
+            ("PUT /v1/connections/%61", .put(connection: "a")),
+            ("DELETE /v1/connections/a", .remove(connection: "a")),
+            ("GET /v1/connections/a", .status(connection: "a")),
+        ] as [(String, Route)]
+    )
+    func `make and remove connections where that is allowed`(line: String, route: Route) {
+        let dynamic = gate { $0.dynamicConnections = true }
+        #expect(dynamic.admit(request(line), connections: ["a"]).route == route)
+    }
+
+    @Test(arguments: [
+        ("PUT /v1/connections/a%20b", "400 invalid-parameter"),
+        ("PUT /v1/connections/..", "400 invalid-target"),
+        ("PUT /v1/connections/\(String(repeating: "n", count: 65))", "400 invalid-parameter"),
+        ("PUT /v1/connections/a?x=1", "400 invalid-parameter"),
+        ("DELETE /v1/connections/b", "404 not-found"),
+        ("PUT /status", "405 method-not-allowed"),
+        ("PUT /v1/connections/a/status", "405 method-not-allowed"),
+        ("PUT /v1/connections", "405 method-not-allowed"),
+        ("DELETE /v1/connections", "405 method-not-allowed"),
+    ])
+    func `of connections that cannot be made or removed are refused`(line: String, outcome: String) {
+        let dynamic = gate { $0.dynamicConnections = true }
+        #expect(dynamic.admit(request(line), connections: ["a"]).summary == outcome)
+    }
+
+    @Test(arguments: ["PUT", "DELETE"])
+    func `that only the file may take are refused with the setting`(method: String) throws {
+        let response = try #require(admit("\(method) /v1/connections/a", ["a"]).response)
+        #expect(response.status == 405)
+        #expect(response.fields.contains(HTTPField("Allow", "GET, HEAD, OPTIONS")))
+        #expect(response.text.contains("http.dynamicConnections"))
+    }
+
+    @Test(arguments: [
+        ("PUT /v1/connections/feed-1", "serve"), ("PUT /v1/connections/other", "403 forbidden"),
+        ("DELETE /v1/connections/other", "403 forbidden"), ("PUT /v1/connections/a%20b", "403 forbidden"),
+    ])
+    func `of connections that a token does not cover are refused`(line: String, outcome: String) {
+        let dynamic = gate {
+            $0.dynamicConnections = true
+            let names = [NamePattern("feed-*")]
+            $0.tokens = [AccessToken(name: "t", secret: Secret("s"), scopes: [.admin], connections: names)]
+        }
+        let head = request(line, "Authorization: Bearer s")
+        #expect(dynamic.admit(head, connections: ["other"]).summary == outcome)
+    }
+
     @Test(arguments: [
         (["only"], "serve"), (["a", "default"], "serve"), (["a", "b"], "404 ambiguous-connection"),
         ([], "404 not-found"),
@@ -93,7 +144,7 @@ import WebSocketProtocol
     @Test(arguments: [
         ("OPTIONS /messages", "GET, HEAD, POST, OPTIONS"), ("OPTIONS /events", "GET, HEAD, OPTIONS"),
         ("OPTIONS /v1/connections/nobody/status", "GET, HEAD, OPTIONS"),
-        ("OPTIONS *", "GET, HEAD, POST, DELETE, OPTIONS"),
+        ("OPTIONS *", "GET, HEAD, POST, PUT, DELETE, OPTIONS"),
     ])
     func `answer OPTIONS with their methods`(line: String, allow: String) {
         let admission = admit(line)

@@ -20,7 +20,7 @@ import Testing
               maxBodyBytes: 0
               maxSubscribers: -1
               keepAlive: [1]
-              dynamicConnections: true
+              dynamicConnections: maybe
             memory: { maxBytes: null }
             storage: { directory: ./d, direktory: 1 }
             connections:
@@ -56,7 +56,7 @@ import Testing
                 "13: http.maxBodyBytes: expected a size such as 64KiB or 16MiB (1 to 1GiB), not `0`",
                 "14: http.maxSubscribers: expected a whole number from 0 to 1000000, not `-1`",
                 "15: http.keepAlive: expected a duration such as 250ms, 20s or 1m30s (100ms to 24h), not a list",
-                "16: http.dynamicConnections: \(refused); it can only be false",
+                "16: http.dynamicConnections: expected true or false, not `maybe`",
                 "17: memory.maxBytes: \(refused)",
                 "18: storage.directory: \(refused); it can only be null",
                 "18: storage.direktory: unknown key; did you mean directory?",

@@ -6,6 +6,7 @@ words, so that a mistake of the product is not repeated by its test.
 
 from .bridge import Bridge
 from .certificates import Authority
+from .counting_upstream import CountingUpstream
 from .curl import Curl, curl, shell
 from .distant_upstream import DistantUpstream
 from .event_source import Event, EventSourceParser
@@ -25,6 +26,7 @@ __all__ = [
     "Bridge",
     "Cable",
     "Client",
+    "CountingUpstream",
     "Curl",
     "Deadline",
     "DistantUpstream",

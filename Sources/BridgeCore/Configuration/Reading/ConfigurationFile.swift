@@ -26,11 +26,7 @@ struct ConfigurationFile {
 
     /// The defaults that this version does not have, where nothing is set but the URL of a connection.
     static var missingDefaults: [String] {
-        let nothing = ConfigurationFiles(
-            read: { _, _ throws(ConfigurationFiles.Unreadable) in [] },
-            parse: { _ throws(ConfigurationFaults) in ConfigurationTree(root: .mapping([])) }
-        )
-        var reader = ConfigurationReader(file: "", environment: [:], files: nothing)
+        var reader = ConfigurationReader(file: "", environment: [:], files: .none)
         let tree = ConfigurationNode.mapping([("connections", .mapping([("default", .null)]))])
         return draft(from: tree, &reader).missingDefaults
     }

@@ -30,4 +30,12 @@ package struct ConfigurationFiles {
         self.read = read
         self.parse = parse
     }
+
+    /// There are none.
+    static var none: ConfigurationFiles {
+        ConfigurationFiles(
+            read: { _, _ throws(Unreadable) in throw Unreadable("there are no files") },
+            parse: { _ throws(ConfigurationFaults) in ConfigurationTree(root: .mapping([])) }
+        )
+    }
 }

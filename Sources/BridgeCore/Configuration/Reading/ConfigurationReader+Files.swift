@@ -16,6 +16,13 @@ extension ConfigurationReader {
         return "\(folder)/\(path)"
     }
 
+    /// Complains, and returns false, where nothing of this machine may be named.
+    mutating func mayName(_ thing: String, at node: ConfigurationNode) -> Bool {
+        guard reach == .nothing else { return true }
+        complain(node, "names \(thing), which only the configuration file may")
+        return false
+    }
+
     /// Complains unless the file can be read.
     mutating func requireReadable(_ path: String, at node: ConfigurationNode) {
         do throws(ConfigurationFiles.Unreadable) {
@@ -38,6 +45,9 @@ extension ConfigurationReader {
     }
 
     func lookUp(_ reference: Interpolation.Reference) throws(Interpolation.Failure) -> String {
+        guard reach == .machine else {
+            throw .init(text: "has a ${}, which only the configuration file may; a literal ${ is written $${")
+        }
         switch reference {
         case .variable(let name, let standIn):
             if let value = environment[name], !value.isEmpty || standIn == nil { return value }

@@ -11,6 +11,15 @@ struct ConfigurationReader {
         var isWritten: Bool
     }
 
+    /// What a value may name that is outside of it.
+    enum Reach: Sendable {
+        /// Variables, files and sockets of this machine: whoever writes the configuration file runs the process.
+        case machine
+        /// Nothing: a client wrote it.
+        case nothing
+    }
+
+    let reach: Reach
     /// As the user named it.
     let file: String
     let environment: [String: String]
@@ -31,9 +40,19 @@ struct ConfigurationReader {
     private(set) var missingDefaults: [String] = []
 
     init(file: String, environment: [String: String], files: ConfigurationFiles) {
+        reach = .machine
         self.file = file
         self.environment = environment
         self.files = files
+    }
+
+    /// Reads what a client wrote; begins with what is wrong with its form.
+    init(ofClient faults: [ConfigurationFault]) {
+        reach = .nothing
+        file = ""
+        environment = [:]
+        files = .none
+        for fault in faults { complain(fault.line, about: fault.path ?? "", fault.text, .configuration) }
     }
 
     /// Begins with what is wrong with the form of the file.

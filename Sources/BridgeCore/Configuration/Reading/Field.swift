@@ -79,14 +79,12 @@ extension [SchemaKey] {
 /// A value that asks for nothing, so that it may stand where the key waits for a later version.
 enum InertValue: Sendable {
     case null
-    case word(String)
     case emptyList
     case emptyMapping
 
     var text: String {
         switch self {
         case .null: "null"
-        case .word(let word): word
         case .emptyList: "[]"
         case .emptyMapping: "{}"
         }
@@ -96,10 +94,9 @@ enum InertValue: Sendable {
         switch (self, node.content) {
         case (_, .unknown): true
         case (.null, _): reader.isNull(node)
-        case (.word(let word), .scalar(let text, _)): text == word
         case (.emptyList, .sequence(let elements)): elements.isEmpty
         case (.emptyMapping, .mapping(let members)): members.isEmpty
-        case (.word, _), (.emptyList, _), (.emptyMapping, _): false
+        case (.emptyList, _), (.emptyMapping, _): false
         }
     }
 }

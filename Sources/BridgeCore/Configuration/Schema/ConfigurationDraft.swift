@@ -15,9 +15,6 @@ struct ConfigurationDraft: Sendable {
         connections = configuration.connections.mapValues(ConnectionDraft.init)
     }
 
-    /// More would not fit into the event log.
-    static let mostConnections = 10_000
-
     /// The file as a whole.
     static let fields: [Field<ConfigurationDraft>] = [
         .section("http", \.http, HTTPSettings.fields),
@@ -36,8 +33,8 @@ struct ConfigurationDraft: Sendable {
     private static let connections = Form<[(key: String, value: ConnectionDraft)]>
         .dictionary(connection) { ConnectionName.isValid($0) ? nil : ConnectionName.expectation }
         .checked { connections in
-            connections.count <= mostConnections
-                ? nil : "there are more than \(mostConnections) connections"
+            connections.count <= BridgeConfiguration.mostConnections
+                ? nil : "there are more than \(BridgeConfiguration.mostConnections) connections"
         }
         .mapped(
             { Dictionary($0) { first, _ in first } },

@@ -1,12 +1,23 @@
 package import WebSocketProtocol
 
 extension Form<WebSocketURL> {
-    static let upstreamURL = scalar(
+    private static let single = scalar(
         "a URL such as wss://example.org/feed",
         isSecret: true,
         resolve: { text, reader in WebSocketURL.resolvingSocketPath(in: text) { reader.resolved($0) } },
         parse: { text throws(MalformedValue) in try WebSocketURL(setting: text) },
         write: { .quoted($0.masked) }
+    )
+
+    static let upstreamURL = Form(
+        read: { node, reader in
+            guard let url = single.read(node, &reader) else { return nil }
+            if case .unix = url.endpoint, !reader.mayName("a socket of the bridge's machine", at: node) {
+                return nil
+            }
+            return url
+        },
+        write: single.write
     )
 }
 
@@ -76,7 +87,9 @@ extension Form<String> {
     /// A file that can be read now.
     static let file = Form(
         read: { node, reader in
-            guard let path = nonEmpty("the path of a file").read(node, &reader) else { return nil }
+            guard reader.mayName("a file of the bridge's machine", at: node),
+                let path = nonEmpty("the path of a file").read(node, &reader)
+            else { return nil }
             let resolved = reader.resolved(path)
             reader.requireReadable(resolved, at: node)
             return resolved

@@ -16,7 +16,7 @@ extension HTTPSettings {
         Field("retry", \.retry, .duration(.zero ... .seconds(86_400))),
         Field("requestTimeout", \.requestTimeout, .duration(.milliseconds(100) ... .seconds(86_400))),
         Field("shutdownTimeout", \.shutdownTimeout, .duration(.zero ... .seconds(3600))),
-        .later("dynamicConnections", only: .word("false")),
+        Field("dynamicConnections", \.dynamicConnections, .flag),
     ]
 
     /// Counts from the folder of the file, even where the file leaves it at its default.

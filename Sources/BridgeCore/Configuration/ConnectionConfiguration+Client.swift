@@ -1,0 +1,25 @@
+extension ConnectionConfiguration {
+    /// Reads what a client wants a connection to be: a section of `connections` as JSON.
+    ///
+    /// It may name nothing of the bridge's machine, be it a variable or a file. Throws all that is wrong at once, as
+    /// `invalid-body` (400).
+    package init(ofClient body: [UInt8]) throws(Problem) {
+        let tree: ConfigurationTree
+        do throws(ConfigurationFault) {
+            tree = try JSONTree.read(body)
+        } catch {
+            throw .invalidSettings([(error.path.map { $0 + ": " } ?? "") + error.text])
+        }
+        var reader = ConfigurationReader(ofClient: tree.faults)
+        var draft = ConnectionDraft()
+        ConnectionDraft.fields.read(tree.root, into: &draft, &reader)
+        draft.check(&reader)
+        if draft.url == nil, !reader.isBroken("url"), !reader.isBrokenAsWhole {
+            reader.complain(tree.root, "needs url")
+        }
+        guard reader.complaints.isEmpty, let finished = draft.finished else {
+            throw .invalidSettings(reader.complaints.map(\.text))
+        }
+        self = finished
+    }
+}
