@@ -42,7 +42,11 @@ function take(news) {
   if (news.state === "unauthorized") askForToken();
 }
 
-function showFeed({ state, behind, waited }) {
+let latest = null;
+
+function showFeed(news) {
+  latest = news;
+  const { state, behind, waited } = news;
   const element = find("#feed-state");
   element.dataset.state = state;
   setText(element, state === "refused" ? "too many subscribers, trying again" : state);
@@ -139,6 +143,7 @@ function pause() {
   find("#pause").ariaPressed = String(records.isPaused);
   find("#pause").textContent = records.isPaused ? "Go on" : "Pause";
   follower.again();
+  if (latest !== null) showFeed(latest);
 }
 
 find("#filter").addEventListener("input", filter);
