@@ -1,19 +1,20 @@
 // How much of a flood is shown at a time.
 
 /** Milliseconds from one showing to the next. */
-const PERIOD = 80;
+const PERIOD = 100;
 /** The same while the tab is hidden, when there are no frames. */
 const HIDDEN_PERIOD = 1000;
 /** Milliseconds that a showing may take, laying out and painting included. */
-const BUDGET = 40;
-const FEWEST = 10;
+const BUDGET = 48;
+/** Bounds of what is shown at a time: each showing costs some milliseconds, however little it shows. */
+const FEWEST = 30;
 const MOST = 100;
 
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Leaves more than half of the thread's time for what the user does, on a slow or busy machine too. */
 export class Pace {
-  #count = 40;
+  #count = 50;
   #began = 0;
 
   /** How many entries to show at a time. */
