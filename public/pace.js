@@ -9,6 +9,8 @@ const BUDGET = 48;
 /** Bounds of what is shown at a time: each showing costs some milliseconds, however little it shows. */
 const FEWEST = 30;
 const MOST = 100;
+/** Milliseconds; what took longer was not the page's doing, as when the machine slept. */
+const LONGEST_REST = 500;
 
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -35,6 +37,7 @@ export class Pace {
     const took = performance.now() - this.#began;
     if (took > BUDGET) this.#count = Math.max(FEWEST, Math.floor((this.#count * BUDGET) / took));
     else if (shown >= this.#count) this.#count = Math.min(MOST, this.#count + 5);
-    await pause(document.hidden ? HIDDEN_PERIOD : Math.max(PERIOD - took, 1.5 * took));
+    const rest = Math.min(Math.max(PERIOD - took, 1.5 * took), LONGEST_REST);
+    await pause(document.hidden ? HIDDEN_PERIOD : rest);
   }
 }
