@@ -1,50 +1,58 @@
 // Puts the page together.
 
-import { Bridge, Feed } from "./bridge.js";
+import { Bridge } from "./bridge.js";
 import { ConnectionList } from "./connections.js";
+import { setText } from "./elements.js";
+import { Follower } from "./follower.js";
+import { number, seconds } from "./format.js";
 import { RecordList } from "./records.js";
 import { SendForm } from "./sending.js";
 
 const POLL = 2000;
 /** Milliseconds within which several reasons to ask for the states make one request. */
 const GATHER = 100;
+/** Subscribers of a connection beyond which they are not looked at one by one. */
+const MOST_SUBSCRIBERS = 100;
 const SHORTCUTS = "wsbridge.shortcuts";
+const TOKEN = "wsbridge.token";
 
 const find = (selector) => document.querySelector(selector);
-const bridge = new Bridge();
+const bridge = new Bridge(sessionStorage.getItem(TOKEN));
 const records = new RecordList();
 const connections = new ConnectionList(bridge, { chosen: follow, changed: () => refreshIn(0) });
 const form = new SendForm(bridge, { target: () => connections.chosen, changed: () => refreshIn(0) });
-let feed = null;
+const follower = new Follower({ takes: () => !records.isPaused, news: take });
 
 // The stream
 
 function follow(connection) {
-  feed?.close();
   records.clear();
   history.replaceState(null, "", `#${encodeURIComponent(connection)}`);
-  showFeedState("connecting");
-  feed = new Feed(bridge, connection, {
-    record: take,
-    state: (state) => {
-      showFeedState(state);
-      if (state === "reconnecting") refreshIn(GATHER);
-    },
-    unauthorized: askForToken,
-  });
+  showFeed({ state: "connecting" });
+  follower.follow(connection, bridge.token);
 }
 
-function take(record) {
-  if (record.type === "status") refreshIn(GATHER);
-  // The list shows what happens, not how things stood when the stream began.
-  if (record.type === "status" && record.data.type === "snapshot") return;
-  records.add(record);
+function take(news) {
+  if (news.isFresh) records.clear();
+  records.add(news.entries, news.behind);
+  if (news.state !== find("#feed-state").dataset.state || news.entries.some(({ type }) => type === "status")) {
+    refreshIn(GATHER);
+  }
+  showFeed(news);
+  if (news.state === "unauthorized") askForToken();
 }
 
-function showFeedState(state) {
+let latest = null;
+
+function showFeed(news) {
+  latest = news;
+  const { state, behind, waited } = news;
   const element = find("#feed-state");
   element.dataset.state = state;
-  element.textContent = state === "refused" ? "too many subscribers, trying again" : state;
+  setText(element, state === "refused" ? "too many subscribers, trying again" : state);
+  const isKnown = state === "live" && !records.isPaused;
+  const lag = behind === 0 ? "up to date" : `${number(behind)} behind, ${seconds(waited)}`;
+  setText(find("#lag"), isKnown ? lag : "");
 }
 
 // The states: asked for now and then, and soon after an event
@@ -67,6 +75,7 @@ async function refresh() {
     const answer = await bridge.ask("GET", "v1/connections");
     showTrouble("");
     connections.update(answer.connections);
+    await refreshSubscribers(answer.connections.find(({ name }) => name === connections.chosen));
   } catch (failure) {
     if (failure.status === 401) return askForToken();
     showTrouble(failure.status === 0 ? "The bridge does not answer. Trying again …" : failure.message);
@@ -74,36 +83,49 @@ async function refresh() {
   refreshIn(POLL);
 }
 
+async function refreshSubscribers(status) {
+  // A long list would be a burden for the sake of one number.
+  if (!status || status.subscribers === 0 || status.subscribers > MOST_SUBSCRIBERS) return;
+  const answer = await bridge.ask("GET", Bridge.path(status.name, "subscribers"));
+  connections.updateSubscribers(status.name, answer.subscribers);
+}
+
 function showTrouble(text) {
-  if (find("#reach").textContent !== text) find("#reach").textContent = text;
+  setText(find("#reach"), text);
   document.body.classList.toggle("unreached", text !== "");
   find("#forget").hidden = bridge.token === null;
 }
 
 document.addEventListener("visibilitychange", () => refreshIn(0));
 
-// The token
+// The token, which is this tab's alone
+
+function use(token) {
+  bridge.token = token;
+  if (token === null) sessionStorage.removeItem(TOKEN);
+  else sessionStorage.setItem(TOKEN, token);
+}
 
 function askForToken() {
   const dialog = find("#access");
   if (dialog.open) return;
-  feed?.close();
+  follower.stop();
   find("#access-result").textContent = bridge.token === null ? "" : "The bridge does not know this token.";
-  bridge.token = null;
+  use(null);
   dialog.showModal();
 }
 
 find("#access-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  bridge.token = find("#token").value.trim();
+  use(find("#token").value.trim());
   find("#token").value = "";
   find("#access").close();
   if (connections.chosen !== null) follow(connections.chosen);
   refreshIn(0);
 });
 find("#forget").addEventListener("click", () => {
-  feed?.close();
-  bridge.token = null;
+  follower.stop();
+  use(null);
   refreshIn(0);
 });
 // Without a token there is nothing to go back to.
@@ -120,6 +142,8 @@ function pause() {
   records.isPaused = !records.isPaused;
   find("#pause").ariaPressed = String(records.isPaused);
   find("#pause").textContent = records.isPaused ? "Go on" : "Pause";
+  follower.again();
+  if (latest !== null) showFeed(latest);
 }
 
 find("#filter").addEventListener("input", filter);

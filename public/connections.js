@@ -1,12 +1,13 @@
 // The connections and how they are.
 
 import { Bridge } from "./bridge.js";
+import { make, setText } from "./elements.js";
 import { closeWords, counted, failureWords, number, span } from "./format.js";
 
 const AT_REST = new Set(["idle", "closed", "failed", "paused"]);
 
 /** The facts of a status that are shown, as pairs of name and text; null hides one. */
-function facts(status, now) {
+function facts(status, lag, now) {
   const since = (time) => span(now - Date.parse(time));
   const { heartbeat, outbox, counters, lastClose, lastError } = status;
   return {
@@ -18,7 +19,7 @@ function facts(status, now) {
     "Missed heartbeats": heartbeat.misses === 0 ? null : `${heartbeat.misses} of ${heartbeat.missLimit}`,
     Outbox: outbox.messages === 0 ? "empty" : `${counted(outbox.messages, "message")} waiting`,
     Traffic: `${number(counters.received)} in, ${number(counters.sent)} out`,
-    Subscribers: number(status.subscribers),
+    Subscribers: number(status.subscribers) + (lag > 0 ? `, the slowest ${number(lag)} behind` : ""),
     "Last close": lastClose === null ? null : `${closeWords(lastClose)}, ${since(lastClose.at)} ago`,
     "Last error": lastError === null ? null : `${failureWords(lastError)}, ${since(lastError.at)} ago`,
   };
@@ -28,17 +29,6 @@ function facts(status, now) {
 function word(status) {
   if (status.state === "open") return status.ready ? "ready" : "opening";
   return status.state;
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function make(name, className, ...children) {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  element.append(...children);
-  return element;
 }
 
 /** What is shown of one connection. */
@@ -53,6 +43,7 @@ class Card {
   #disconnect = make("button", null, "Disconnect");
   #rows = new Map();
   #status;
+  #lag = 0;
 
   /** `act(verb)` is called for a button, `choose()` when the connection is picked. */
   constructor(status, { choose, act }) {
@@ -87,7 +78,7 @@ class Card {
 
   /** Shows what changes by the mere passing of time. */
   tick() {
-    for (const [name, text] of Object.entries(facts(this.#status, Date.now()))) {
+    for (const [name, text] of Object.entries(facts(this.#status, this.#lag, Date.now()))) {
       let row = this.#rows.get(name);
       if (!row) {
         row = make("div", null, make("dt", null, name), make("dd"));
@@ -97,6 +88,12 @@ class Card {
       row.hidden = text === null;
       if (text !== null) setText(row.lastChild, text);
     }
+  }
+
+  /** How many records the slowest subscriber has not been sent. */
+  set lag(records) {
+    this.#lag = records;
+    this.tick();
   }
 
   set chosen(isChosen) {
@@ -155,6 +152,12 @@ export class ConnectionList {
     this.#list.classList.toggle("several", statuses.length > 1);
     this.#settleChoice(names);
     this.#announce(statuses.find((status) => status.name === this.#chosen));
+  }
+
+  /** Takes the subscribers of a connection. */
+  updateSubscribers(name, subscribers) {
+    const card = this.#cards.get(name);
+    if (card) card.lag = Math.max(0, ...subscribers.map(({ lag }) => lag));
   }
 
   choose(name) {

@@ -23,6 +23,9 @@ export function span(milliseconds) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A short span of milliseconds, to the tenth of a second. */
+export const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;
+
 const two = (value) => String(value).padStart(2, "0");
 
 /** The local time of day with milliseconds. */

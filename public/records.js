@@ -1,15 +1,15 @@
 // The stream as rows, newest first.
 
+import { setText } from "./elements.js";
 import { counted, number } from "./format.js";
 import { Row } from "./row.js";
 
 /** Rows in the page at a time; the oldest go first. */
 const MOST_ROWS = 2000;
-/** Rows made in one frame, and milliseconds between such frames: a flood leaves time for what the user does. */
-const ROWS_PER_FRAME = 100;
-const PAUSE = 80;
 /** Rows that the browser lays out together, or not at all while they are out of sight. */
 const ROWS_PER_CHUNK = 50;
+
+const NOTHING = "Nothing yet. What the upstream sends appears here, newest first.";
 
 /** Rows that follow one another. */
 class Chunk {
@@ -57,7 +57,7 @@ class Chunk {
   }
 }
 
-/** The list of rows, which takes records at any rate and shows the newest of them. */
+/** The list of rows, which shows the newest of the entries that it is given. */
 export class RecordList {
   #list = document.querySelector("#records");
   #count = document.querySelector("#count");
@@ -67,11 +67,9 @@ export class RecordList {
   #chunks = [];
   #rowCount = 0;
   #byElement = new WeakMap();
-  #waiting = [];
-  #heldCount = 0;
-  #isScheduled = false;
-  #lastFrame = -Infinity;
   #isPaused = false;
+  /** Entries that came and are not in the list yet. */
+  #left = 0;
   #kinds = new Set();
   #text = "";
 
@@ -80,19 +78,17 @@ export class RecordList {
     this.#list.addEventListener("keydown", (event) => this.#pressed(event));
   }
 
-  add(record) {
-    this.#waiting.push(record);
-    if (this.#isPaused) this.#heldCount += 1;
-    // Only the newest would stay in the list anyhow; also bounds what waits while the tab is hidden.
-    if (this.#waiting.length > 2 * MOST_ROWS) this.#waiting.splice(0, this.#waiting.length - MOST_ROWS);
-    this.#schedule();
+  /** Shows entries above all others; so many are left for later. To be called within a frame. */
+  add(entries, left) {
+    for (const entry of entries) this.#show(new Row(entry));
+    while (this.#rowCount > MOST_ROWS) this.#dropOldest();
+    this.#left = left;
+    this.#summarize();
   }
 
   clear() {
     this.#chunks = [];
     this.#rowCount = 0;
-    this.#waiting = [];
-    this.#heldCount = 0;
     this.#list.replaceChildren();
     this.#summarize();
   }
@@ -103,8 +99,7 @@ export class RecordList {
 
   set isPaused(isPaused) {
     this.#isPaused = isPaused;
-    this.#heldCount = 0;
-    this.#schedule();
+    this.#summarize();
   }
 
   /** Shows only records of these kinds that have the text. */
@@ -118,30 +113,6 @@ export class RecordList {
   /** Goes to the newest row. */
   focus() {
     (this.#shownRows.at(-1)?.element ?? this.#list).focus();
-  }
-
-  #schedule() {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const wait = PAUSE - (performance.now() - this.#lastFrame);
-    if (wait > 0) setTimeout(() => this.#awaitFrame(), wait);
-    else this.#awaitFrame();
-  }
-
-  #awaitFrame() {
-    requestAnimationFrame((now) => {
-      this.#isScheduled = false;
-      this.#lastFrame = now;
-      if (!this.#isPaused) this.#takeWaiting();
-      this.#summarize();
-    });
-  }
-
-  #takeWaiting() {
-    if (this.#waiting.length > MOST_ROWS) this.#waiting.splice(0, this.#waiting.length - MOST_ROWS);
-    for (const record of this.#waiting.splice(0, ROWS_PER_FRAME)) this.#show(new Row(record));
-    while (this.#rowCount > MOST_ROWS) this.#dropOldest();
-    if (this.#waiting.length > 0) this.#schedule();
   }
 
   #show(row) {
@@ -167,13 +138,12 @@ export class RecordList {
   #summarize() {
     const all = this.#rowCount;
     const shown = this.#chunks.reduce((sum, chunk) => sum + chunk.shown, 0);
-    this.#count.textContent =
-      all === 0 ? "" : shown === all ? counted(all, "row") : `${number(shown)} of ${counted(all, "row")}`;
+    const count = shown === all ? counted(all, "row") : `${number(shown)} of ${counted(all, "row")}`;
+    setText(this.#count, all === 0 ? "" : count);
     this.#empty.hidden = shown > 0;
-    this.#empty.textContent =
-      all === 0 ? "Nothing yet. What the upstream sends appears here, newest first." : "No row passes the filter.";
+    setText(this.#empty, all === 0 ? NOTHING : "No row passes the filter.");
     this.#held.hidden = !this.#isPaused;
-    if (this.#isPaused) this.#held.textContent = `Paused. ${number(this.#heldCount)} new since.`;
+    setText(this.#held, this.#isPaused ? `Paused. ${number(this.#left)} new since.` : "");
   }
 
   /** Oldest first. */

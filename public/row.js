@@ -1,38 +1,8 @@
-// One record of the stream, as a row.
+// One entry of the stream, as a row.
 
-import { clock, counted, day, sentence, size } from "./format.js";
+import { clock, day, size } from "./format.js";
 
-/** Characters of a message that are kept. */
-const LONGEST_TEXT = 16_384;
 const LONGEST_LINE = 400;
-
-const encoder = new TextEncoder();
-
-/** The bytes that a base64 text of the bridge stands for. */
-function byteCount(base64) {
-  return (base64.length / 4) * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
-}
-
-function hexadecimal(base64, most) {
-  const bytes = atob(base64.slice(0, Math.ceil(most / 3) * 4));
-  return Array.from(bytes.slice(0, most), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(" ");
-}
-
-/** What a row shows: its text, and its size if it is a message. */
-function reading({ type, data, missed }) {
-  switch (type) {
-    case "text":
-      return { text: data.slice(0, LONGEST_TEXT), isCut: data.length > LONGEST_TEXT, bytes: encoder.encode(data).length };
-    case "binary": {
-      const bytes = byteCount(data);
-      return { text: hexadecimal(data, LONGEST_TEXT / 4), isCut: bytes > LONGEST_TEXT / 4, bytes };
-    }
-    case "gap":
-      return { text: missed === null ? "Messages are missing here" : `${counted(missed, "record")} missing here` };
-    default:
-      return { text: sentence(data) };
-  }
-}
 
 /** Indented, if it is JSON. */
 function unfolded(text) {
@@ -61,7 +31,7 @@ function showTime(element, { id, time }) {
   element.title = `${time}, ${id}`;
 }
 
-/** A record of the bridge in the page. */
+/** An entry in the page. */
 export class Row {
   element = blank.cloneNode(true);
   #type;
@@ -70,26 +40,25 @@ export class Row {
   #searched = null;
   #payload = this.element.lastChild;
 
-  constructor(record) {
-    const { text, isCut = false, bytes } = reading(record);
-    this.#type = record.type;
-    this.#text = text;
-    this.#isCut = isCut;
-    this.element.className = `row ${record.type}`;
-    if (record.type === "status") this.element.dataset.type = record.data.type;
+  constructor(entry) {
+    this.#type = entry.type;
+    this.#text = entry.text;
+    this.#isCut = entry.isCut;
+    this.element.className = `row ${entry.type}`;
+    if (entry.event !== null) this.element.dataset.type = entry.event;
     const [time, direction, kind, origin] = this.element.children;
-    kind.textContent = record.type;
+    kind.textContent = entry.type;
     // Nobody knows when what is missing came, nor from where.
-    if (record.type !== "gap") {
-      showTime(time, record);
-      direction.textContent = record.direction;
-      origin.textContent = record.topic === null ? record.connection : `${record.connection} · ${record.topic}`;
+    if (entry.type !== "gap") {
+      showTime(time, entry);
+      direction.textContent = entry.direction;
+      origin.textContent = entry.topic === null ? entry.connection : `${entry.connection} · ${entry.topic}`;
     }
     this.#payload.textContent = this.#folded;
-    if (bytes !== undefined) {
+    if (entry.bytes !== null) {
       const length = document.createElement("span");
       length.className = "size";
-      length.textContent = size(bytes);
+      length.textContent = size(entry.bytes);
       this.element.append(length);
     }
   }

@@ -19,6 +19,7 @@ from harness import (
     Upstream,
     WebServer,
 )
+from harness.browser import Browser, Visit, running_browser
 
 
 @pytest.fixture
@@ -172,3 +173,23 @@ def lonely(away: Upstream, start_bridge: Callable[..., Bridge]) -> Bridge:
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     """A certificate authority that no system trusts by itself."""
     return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Prepare visits to a bridge's page; each must pass without complaints of the browser."""
+    visits: list[Visit] = []
+
+    def prepare(bridge: Bridge, **options) -> Visit:
+        visits.append(Visit(browser, bridge, **options))
+        return visits[-1]
+
+    yield prepare
+    for each in visits:
+        each.end()

@@ -8,39 +8,25 @@ import contextlib
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness import Bridge, Relay, Upstream
-from harness.browser import REPORTS, Browser, Page, Visit, expect, running_browser
+from harness.browser import (
+    LOST,
+    REPORTS,
+    WITHOUT_SHARED_WORKERS,
+    Page,
+    await_live,
+    expect,
+    payloads,
+    rows,
+)
 
-#: What a browser says about a bridge that went away.
-LOST = "ERR_(CONNECTION_|INCOMPLETE_|EMPTY_|NETWORK_)"
 SCHEMES = ("light", "dark")
 WIDTHS = (320, 1280)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with running_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
-    """Prepare visits to a bridge's page; each must pass without complaints of the browser."""
-    visits: list[Visit] = []
-
-    def prepare(bridge: Bridge, **options) -> Visit:
-        visits.append(Visit(browser, bridge, **options))
-        return visits[-1]
-
-    yield prepare
-    for each in visits:
-        each.end()
 
 
 @pytest.fixture
@@ -53,21 +39,8 @@ def page(bridge: Bridge, visit) -> Page:
     return page
 
 
-def await_live(page: Page) -> None:
-    expect(page.locator("#feed-state")).to_have_text("live")
-
-
 def state_of(page: Page):
     return page.locator(".card .state")
-
-
-def rows(page: Page, kind: str = ""):
-    return page.locator(f"#records .row{kind and '.' + kind}")
-
-
-def payloads(page: Page, kind: str = "text") -> list[str]:
-    """What the rows say that are shown, the newest first."""
-    return page.locator(f"#records .row.{kind}:not([hidden]) .payload").all_text_contents()
 
 
 # Sending and receiving
@@ -240,6 +213,8 @@ def test_it_comes_back_after_a_refusal(bridge: Bridge, upstream: Upstream, visit
         else:
             route.fulfill(status=503, content_type="application/problem+json", body="{}")
 
+    # What a shared worker asks for cannot be answered here.
+    visitor.page.add_init_script(WITHOUT_SHARED_WORKERS)
     visitor.page.route("**/events?*", answer)
     page = visitor.open()
     await_live(page)
@@ -310,7 +285,11 @@ def test_several_connections_can_be_chosen_from(bridge: Bridge, upstream: Upstre
         body = f"retry: 100000\n\nid: x-1\ndata: {json.dumps(record)}\n\n"
         route.fulfill(status=200, content_type="text/event-stream", body=body)
 
+    visitor.page.add_init_script(WITHOUT_SHARED_WORKERS)
     visitor.page.route("**/v1/connections", list_two)
+    visitor.page.route(
+        "**/v1/connections/other%20%3Cb%3E/subscribers", lambda route: route.fulfill(json={"subscribers": []})
+    )
     visitor.page.route("**/v1/connections/other%20%3Cb%3E/events?*", stream)
     page = visitor.open()
     await_live(page)
@@ -546,7 +525,7 @@ def test_shortcuts_do_what_the_page_says(page: Page, upstream: Upstream) -> None
     page.keyboard.press("Enter")
     expect(rows(page).last).to_have_class(re.compile(r"\bopen\b"))
     page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="Shortcuts")
+    dialog = page.get_by_role("dialog", name="Help")
     expect(dialog).to_be_visible()
     page.keyboard.press("p")
     expect(page.get_by_role("button", name="Pause", include_hidden=True)).to_have_count(1)
@@ -654,6 +633,7 @@ def test_it_fits_and_can_be_read(bridge: Bridge, upstream: Upstream, visit, sche
         ".choice span",
         "#feed-state",
         "#count",
+        "#lag",
     ):
         assert contrast(page, selector) >= 4.5, selector
     visitor.picture(f"{scheme}-{width}")

@@ -61,6 +61,7 @@ def test_nothing_may_be_loaded_from_or_sent_elsewhere(bridge: Bridge) -> None:
     policy = bridge.get("/").header("Content-Security-Policy").split("; ")
     assert "default-src 'none'" in policy
     assert "script-src 'self'" in policy
+    assert "worker-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
     assert not any("unsafe" in directive or "*" in directive for directive in policy)
 

@@ -42,8 +42,8 @@ package struct PublicFile: Equatable, Sendable {
         HTTPField("Referrer-Policy", "no-referrer"),
         HTTPField(
             "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; "
+                + "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         ),
     ]
 

@@ -37,6 +37,7 @@ import WebSocketProtocol
             policy == [
                 "base-uri 'none'", "connect-src 'self'", "default-src 'none'", "form-action 'none'",
                 "frame-ancestors 'none'", "img-src 'self' data:", "script-src 'self'", "style-src 'self'",
+                "worker-src 'self'",
             ]
         )
     }

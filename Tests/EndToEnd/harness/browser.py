@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from playwright.sync_api import expect as expect
 
 from .bridge import Bridge
@@ -18,6 +18,12 @@ from .patience import PATIENCE
 
 #: Where pictures of the page are left.
 REPORTS = ROOT / "reports"
+
+#: What a browser says about a bridge that went away.
+LOST = "ERR_(CONNECTION_|INCOMPLETE_|EMPTY_|NETWORK_)"
+
+#: A script that takes from a page what Chrome on Android has not either.
+WITHOUT_SHARED_WORKERS = "delete globalThis.SharedWorker"
 
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -46,20 +52,31 @@ class Visit:
         self.base = base or bridge.base
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(PATIENCE * 1000)
-        self.page: Page = self.context.new_page()
         #: Whatever the browser complained about.
         self.complaints: list[str] = []
         #: Complaints that a test brings about on purpose, as regular expressions.
         self.expected: list[str] = []
         #: URLs asked for that are not the bridge's.
         self.outside: list[str] = []
-        self.page.on("console", lambda message: self._hear(message.type, message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self._see(request.url))
+        self.page: Page = self.new_tab()
+
+    def new_tab(self) -> Page:
+        """Make another tab of the same browser, with nothing in it yet."""
+        tab = self.context.new_page()
+        tab.on("console", lambda message: self._hear(message.type, message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("request", lambda request: self._see(request.url))
+        return tab
 
     def open(self) -> Page:
         self.page.goto(self.base + "/")
         return self.page
+
+    def open_tab(self, fragment: str = "") -> Page:
+        """Open the page in another tab; the fragment names a connection."""
+        tab = self.new_tab()
+        tab.goto(f"{self.base}/#{fragment}")
+        return tab
 
     def picture(self, name: str) -> None:
         REPORTS.mkdir(exist_ok=True)
@@ -81,3 +98,19 @@ class Visit:
     def _see(self, url: str) -> None:
         if not url.startswith((self.base + "/", "data:", "blob:")):
             self.outside.append(url)
+
+
+# What the page shows
+
+
+def await_live(page: Page) -> None:
+    expect(page.locator("#feed-state")).to_have_text("live")
+
+
+def rows(page: Page, kind: str = "") -> Locator:
+    return page.locator(f"#records .row{kind and '.' + kind}")
+
+
+def payloads(page: Page, kind: str = "text") -> list[str]:
+    """What the rows say that are shown, the newest first."""
+    return page.locator(f"#records .row.{kind}:not([hidden]) .payload").all_text_contents()

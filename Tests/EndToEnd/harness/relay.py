@@ -16,6 +16,8 @@ class Relay:
         self._target = target
         self._server = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
+        #: Whether who comes is turned away.
+        self.is_closed = False
         self._sockets: list[socket.socket] = []
         self._answered = threading.Event()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
@@ -25,6 +27,9 @@ class Relay:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._server.accept()
+                if self.is_closed:
+                    client.close()
+                    continue
                 thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
                 self._threads.append(thread)
                 thread.start()
