@@ -44,7 +44,7 @@ extension Bridge {
         var wishes = query.subscription(to: selection, at: now)
         wishes.scope = scope
         hub.subscribe(channel, wishes, from: client) { encoder, bytes in
-            guard query.types.contains(.status) else { return }
+            guard query.choice.types.contains(.status) else { return }
             for (name, connection) in sources {
                 encoder.appendSnapshot(of: name, at: now, to: &bytes) { connection.writeStatus(to: &$0) }
             }

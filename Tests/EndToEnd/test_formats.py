@@ -266,12 +266,17 @@ def test_the_subscribers_are_listed(bridge: Bridge, peer: Peer) -> None:
         assert plain == {
             "client": "127.0.0.1",
             "format": "sse",
-            "filters": {"types": ["text", "binary"], "direction": "in"},
+            "filters": {"types": ["text", "binary"], "direction": "in", "topics": [], "matches": []},
             "lag": 0,
             "gaps": 0,
         }
         assert lines["format"] == "ndjson"
-        assert lines["filters"] == {"types": ["text", "status"], "direction": "both"}
+        assert lines["filters"] == {
+            "types": ["text", "status"],
+            "direction": "both",
+            "topics": [],
+            "matches": [],
+        }
 
 
 def test_a_stalled_subscriber_lags(bridge: Bridge, peer: Peer) -> None:

@@ -14,7 +14,7 @@ extension ConnectionConfiguration {
         var draft = ConnectionDraft()
         ConnectionDraft.fields.read(tree.root, into: &draft, &reader)
         draft.check(&reader)
-        if draft.url == nil, !reader.isBroken("url"), !reader.isBrokenAsWhole {
+        if draft.source == nil, !reader.isBroken("url"), !reader.isBrokenAsWhole {
             reader.complain(tree.root, "needs url")
         }
         guard reader.complaints.isEmpty, let finished = draft.finished else {

@@ -35,6 +35,14 @@ package struct Record: Equatable, Sendable {
     package let topic: String?
     package let payload: Payload
 
+    /// The topic that readers see: messages that no rule gave one have `messages`; lifecycle events have none.
+    package var shownTopic: String? {
+        switch payload {
+        case .message: topic ?? "messages"
+        case .status: nil
+        }
+    }
+
     /// What it counts against `HistoryLimits.maxBytes`: the bytes of the payload.
     package var byteCount: Int {
         switch payload {

@@ -8,8 +8,8 @@ struct ConnectionPatterns: Equatable, Sendable {
     private let patterns: [NamePattern]
 
     /// Throws `invalid-parameter` (400).
-    init(_ query: [QueryPair]) throws(Problem) {
-        patterns = query.filter { $0.name == ConnectionPatterns.parameter }.map { NamePattern($0.value) }
+    init(_ texts: [String]) throws(Problem) {
+        patterns = texts.map { NamePattern($0) }
         guard patterns.count <= ConnectionPatterns.maxPatterns else {
             throw .invalidParameter(
                 ConnectionPatterns.parameter,

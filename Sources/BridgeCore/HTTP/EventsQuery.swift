@@ -1,8 +1,7 @@
 /// The parameters of an event stream.
 package struct EventsQuery: Equatable, Sendable {
     package private(set) var format: StreamFormat
-    package private(set) var types = RecordTypes.messages
-    package private(set) var directions = RecordDirections.received
+    package private(set) var choice: RecordChoice
     /// The stream ends after so many records, snapshots and gaps not counted; at least 1; nil: never.
     package private(set) var limit: Int?
     /// The stream ends when no record came for so long; nil: never.
@@ -10,13 +9,18 @@ package struct EventsQuery: Equatable, Sendable {
     package private(set) var slowness = Subscription.Slowness.gap
     private var start = ReadingParameters.Start.position(.now)
 
-    static let parameters = ["format", "types", "direction", "since", "last", "limit", "idle", "slow"]
+    static let parameters = ["format", "since", "last", "limit", "idle", "slow"] + RecordChoice.parameters
 
     /// Takes the query of one connection's stream, `Accept`, and `Last-Event-ID`, which wins over the query.
     ///
     /// Throws `invalid-parameter` (400).
     package init(_ query: [QueryPair], _ head: RequestHead) throws(Problem) {
-        try self.init(QueryParameters(query, known: EventsQuery.parameters), head, format: .events)
+        let parameters = try QueryParameters(
+            query,
+            known: EventsQuery.parameters,
+            repeatable: RecordChoice.repeatable
+        )
+        try self.init(parameters, head, format: .events)
     }
 
     /// Takes the query of a stream of several connections, which may name them.
@@ -27,10 +31,12 @@ package struct EventsQuery: Equatable, Sendable {
         _ head: RequestHead
     ) throws(Problem) -> (ConnectionPatterns, EventsQuery) {
         let parameters = try QueryParameters(
-            query.filter { $0.name != ConnectionPatterns.parameter },
-            known: [ConnectionPatterns.parameter] + EventsQuery.parameters
+            query,
+            known: EventsQuery.parameters,
+            repeatable: [ConnectionPatterns.parameter] + RecordChoice.repeatable
         )
-        return (try ConnectionPatterns(query), try EventsQuery(parameters, head, format: .records))
+        let patterns = try ConnectionPatterns(parameters.all(ConnectionPatterns.parameter))
+        return (patterns, try EventsQuery(parameters, head, format: .records))
     }
 
     /// `format` is that of a request which does not choose one.
@@ -40,9 +46,8 @@ package struct EventsQuery: Equatable, Sendable {
         format: StreamFormat
     ) throws(Problem) {
         self.format = MediaRanges(head).prefersRecordLines ? .recordLines : format
+        choice = try RecordChoice(parameters)
         if let word = parameters["format"] { self.format = try ReadingParameters.word("format", word) }
-        if let list = parameters["types"] { types = try ReadingParameters.types(list) }
-        if let word = parameters["direction"] { directions = try ReadingParameters.word("direction", word) }
         if let count = parameters["limit"] {
             limit = try ReadingParameters.count("limit", count, 1...Int.max)
         }
@@ -57,8 +62,8 @@ package struct EventsQuery: Equatable, Sendable {
     /// Leaves out what the format cannot show.
     private mutating func hideStatus() throws(Problem) {
         guard !format.showsStatus else { return }
-        types.remove(.status)
-        guard !types.isEmpty else {
+        choice.types.remove(.status)
+        guard !choice.types.isEmpty else {
             throw .invalidParameter("types", "the format `\(format.rawValue)` cannot show status")
         }
     }
@@ -85,9 +90,8 @@ package struct EventsQuery: Equatable, Sendable {
 
     /// The stream of these connections that is asked for, if it is opened at `now`.
     package func subscription(to connections: ConnectionSelection, at now: WallTime) -> Subscription {
-        let filter = StreamFilter(connections: connections, types: types, directions: directions)
-        return Subscription(
-            shape: StreamShape(filter: filter, format: format),
+        Subscription(
+            shape: StreamShape(filter: choice.filter(of: connections), format: format),
             start: position(at: now),
             limit: limit,
             idle: idle,

@@ -34,9 +34,14 @@ enum JSONString {
         var isEscaped = false
         for index in content.indices where content[index] == UInt8(ascii: "\\") { isEscaped = true }
         if isEscaped { return decoded(content) == text }
-        guard content.count == text.count else { return false }
-        let text = text.span
-        for index in content.indices where content[index] != text[index] { return false }
+        return areSame(content, text)
+    }
+
+    /// Whether these are the same bytes.
+    static func areSame(_ bytes: Span<UInt8>, _ others: [UInt8]) -> Bool {
+        guard bytes.count == others.count else { return false }
+        let others = others.span
+        for index in bytes.indices where bytes[index] != others[index] { return false }
         return true
     }
 

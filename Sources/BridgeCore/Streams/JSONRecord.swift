@@ -110,16 +110,6 @@ struct JSONRecord {
     }
 }
 
-extension Record {
-    /// The topic that readers see: messages that no rule gave one have `messages`; lifecycle events have none.
-    fileprivate var shownTopic: String? {
-        switch payload {
-        case .message: topic ?? "messages"
-        case .status: nil
-        }
-    }
-}
-
 extension JSONWriter {
     /// An element that is the JSON record of `record`.
     package mutating func element(_ record: Record, of connection: String, epoch: Epoch) {

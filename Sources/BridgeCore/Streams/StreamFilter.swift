@@ -67,20 +67,41 @@ package struct StreamFilter: Hashable, Sendable {
     package var types: RecordTypes
     /// Lifecycle events count as received.
     package var directions: RecordDirections
+    /// One of these must match a message's topic; none: any topic. Lifecycle events have no topic, and always pass.
+    package private(set) var topics: [TopicPattern]
+    /// What must stand in a message; lifecycle events always pass.
+    package private(set) var content: ContentFilter
 
     package init(
         connections: ConnectionSelection,
         types: RecordTypes = .messages,
-        directions: RecordDirections = .received
+        directions: RecordDirections = .received,
+        topics: [TopicPattern] = [],
+        content: ContentFilter = ContentFilter()
     ) {
         self.connections = connections
         self.types = types
         self.directions = directions
+        // In one order, so that filters that are written in another way are still the same.
+        self.topics = Set(topics).sorted { $0.text < $1.text }
+        self.content = content
     }
 
     package func accepts(_ record: Record) -> Bool {
-        directions.contains(record.direction) && types.contains(RecordTypes(of: record.payload))
-            && connections.contains(record.connection)
+        guard acceptsEnvelope(of: record) else { return false }
+        return switch record.payload {
+        case .message(let message): content.accepts(message)
+        case .status: true
+        }
+    }
+
+    /// Whether it accepts the record as far as that can be told without looking into a message.
+    func acceptsEnvelope(of record: Record) -> Bool {
+        guard directions.contains(record.direction), types.contains(RecordTypes(of: record.payload)),
+            connections.contains(record.connection)
+        else { return false }
+        guard !topics.isEmpty, let topic = record.shownTopic else { return true }
+        return topics.contains { $0.matches(topic) }
     }
 }
 
@@ -92,5 +113,13 @@ package struct StreamShape: Hashable, Sendable {
     package init(filter: StreamFilter, format: StreamFormat = .events) {
         self.filter = filter
         self.format = format
+    }
+
+    /// What counts against `http.maxFilters`: that a stream shows this one connection, and not that one, does not.
+    package var combination: StreamShape {
+        guard filter.connections.indices.count == 1 else { return self }
+        var combination = self
+        combination.filter.connections = ConnectionSelection([])
+        return combination
     }
 }

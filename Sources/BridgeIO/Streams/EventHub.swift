@@ -71,11 +71,11 @@ package final class EventHub {
         let record = log.append(payload, of: connection, direction: direction, at: loop.wallTime)
         if isAgeing { watchAge() }
         polls.noticed(record)
-        let takers = feeds.takers(of: connection)
+        let takers = feeds.takers(of: record)
         guard !takers.isEmpty else { return }
         let name = log.name(of: connection)
         let limit = feeds.bytesPerFeed
-        for feed in takers where feed.filter.accepts(record) {
+        for feed in takers {
             markDirty(feed)
             feed.append(record, of: name, now: loop.now, scratch: &scratch, limit: limit)
             feed.trim(to: limit) { leaveBehind($0) }

@@ -19,6 +19,12 @@ extension EventHub {
                     json.array { json in for name in filter.types.names { json.element(name) } }
                 }
                 json.member("direction", filter.directions.rawValue)
+                json.member("topics") { json in
+                    json.array { json in for topic in filter.topics { json.element(topic.text) } }
+                }
+                json.member("matches") { json in
+                    json.array { json in for condition in filter.content.conditions { json.element(condition.text) } }
+                }
             }
         }
         json.member("since", subscriber.since.text)

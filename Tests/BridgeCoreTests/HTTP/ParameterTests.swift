@@ -74,7 +74,7 @@ import Testing
         ] as [(String, RecordTypes)]
     )
     func `select the types of records`(line: String, types: RecordTypes) {
-        #expect(events(line)?.types == types)
+        #expect(events(line)?.choice.types == types)
     }
 
     @Test(
@@ -119,9 +119,9 @@ import Testing
     }
 
     @Test func `that ask for status are heard as far as the format shows it`() {
-        #expect(events("GET /events?format=raw&types=text,status")?.types == .text)
-        #expect(events("GET /events?format=json&types=status")?.types == .status)
-        #expect(events("GET /events?format=ndjson&types=status")?.types == .status)
+        #expect(events("GET /events?format=raw&types=text,status")?.choice.types == .text)
+        #expect(events("GET /events?format=json&types=status")?.choice.types == .status)
+        #expect(events("GET /events?format=ndjson&types=status")?.choice.types == .status)
     }
 
     @Test(
@@ -131,7 +131,16 @@ import Testing
         ] as [(String, RecordDirections)]
     )
     func `select the direction`(line: String, directions: RecordDirections) {
-        #expect(events(line)?.directions == directions)
+        #expect(events(line)?.choice.directions == directions)
+    }
+
+    @Test func `select topics and contents, of streams and of polling`() throws {
+        let query = "topic=orders.%3E&topic=a&match=/s:B%20C&match=/n:1:2"
+        let stream = try #require(events("GET /events?" + query)).choice
+        #expect(stream.topics.map(\.text) == ["orders.>", "a"])
+        #expect(stream.content.conditions.map(\.text) == ["/n:1:2", "/s:B C"])
+        #expect(try #require(poll("GET /messages?" + query)).choice == stream)
+        #expect(events("GET /events")?.choice.content.isEmpty == true)
     }
 
     @Test func `say when a stream ends by itself and what becomes of a slow one`() throws {
@@ -166,15 +175,15 @@ import Testing
 
     @Test func `of polling have defaults`() throws {
         let query = try #require(poll("GET /messages"))
-        #expect(query.limit == 100 && query.wait == nil && query.types == .messages)
-        #expect(query.directions == .received && query.position(at: now) == .start)
+        #expect(query.limit == 100 && query.wait == nil && query.choice.types == .messages)
+        #expect(query.choice.directions == .received && query.position(at: now) == .start)
     }
 
     @Test func `of polling are taken`() throws {
         let line = "GET /messages?since=10m&limit=1000&wait=5m&types=status,text&direction=out"
         let query = try #require(poll(line))
-        #expect(query.limit == 1000 && query.wait == .seconds(300) && query.types == [.status, .text])
-        #expect(query.directions == .sent)
+        #expect(query.limit == 1000 && query.wait == .seconds(300) && query.choice.types == [.status, .text])
+        #expect(query.choice.directions == .sent)
         #expect(query.position(at: now) == .since(WallTime(millisecondsSince1970: 400_000)))
         #expect(poll("GET /messages?wait=0&limit=1")?.wait == .zero)
     }

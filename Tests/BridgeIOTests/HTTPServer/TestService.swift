@@ -77,7 +77,7 @@ import WebSocketProtocol
             var wishes = query.subscription(to: connections, at: loop.wallTime)
             wishes.scope = scope
             hub.subscribe(channel, wishes, from: head.client) { encoder, bytes in
-                guard query.types.contains(.status) else { return }
+                guard query.choice.types.contains(.status) else { return }
                 encoder.appendSnapshot(of: "default", at: loop.wallTime, to: &bytes) { _ in }
             }
         }
