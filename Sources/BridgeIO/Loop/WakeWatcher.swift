@@ -19,6 +19,7 @@ package final class WakeWatcher {
 
     package init(loop: Loop, onWake: @escaping () -> Void) {
         self.onWake = onWake
+        // The time of day, since no other clock's jumps are told of; it is not read.
         descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_NONBLOCK | TFD_CLOEXEC))
         signal = SignalWatcher(loop: loop, signal: SIGCONT) { [weak self] in
             self?.look()

@@ -63,7 +63,8 @@ import WebSocketTestSupport
             case 3: try tell(Bool.random(using: &dice) ? .networkLost : .networkRestored)
             case 4...7: try fireNextTimer()
             case 8...9: try advanceALittle()
-            case 10...19: try socketSpeaks()
+            case 10...18: try socketSpeaks()
+            case 19: try tell(.demandChanged(isWanted: Bool.random(using: &dice)))
             default: break
             }
         }
@@ -84,9 +85,8 @@ import WebSocketTestSupport
 
         private var request: ConnectionMachine.Event {
             mutating get {
-                switch Int.random(in: 0..<11, using: &dice) {
-                case 8, 9: .demandChanged(isWanted: Bool.random(using: &dice))
-                case 10: .messageOffered
+                switch Int.random(in: 0..<9, using: &dice) {
+                case 8: .messageOffered
                 case 0: .started
                 case 1, 2: .connectRequested
                 case 3: .disconnectRequested(code: 1000, reason: "")

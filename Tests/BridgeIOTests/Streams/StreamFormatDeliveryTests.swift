@@ -146,8 +146,8 @@ private let versions = ["1.1", "1.0"]
         #expect(
             list.contains(#""client":"127.0.0.1","format":"ndjson","filters":{"types":["text","status"],"#)
         )
-        #expect(list.contains(#""direction":"both"},"since":""#))
-        #expect(list.contains(#""format":"json","filters":{"types":["text","binary"],"direction":"in"}"#))
+        #expect(list.contains(#""direction":"both","topics":[],"matches":[]},"since":""#))
+        #expect(list.contains(#""format":"json","filters":{"types":["text","binary"],"direction":"in","#))
         #expect(list.contains(#""lag":0,"gaps":0"#))
         service.stop()
     }
