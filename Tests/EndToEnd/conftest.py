@@ -193,3 +193,15 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
     yield prepare
     for each in visits:
         each.end()
+
+
+@pytest.fixture
+def serve_with(upstream: Upstream, serve_file: Callable[..., Bridge]) -> Callable[[str], tuple[Bridge, Peer]]:
+    """Serve one connection, `default`, with further sections, and wait until it is ready."""
+
+    def serve(sections: str) -> tuple[Bridge, Peer]:
+        bridge = serve_file(f"{sections}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}")
+        bridge.await_ready()
+        return bridge, upstream.peer()
+
+    return serve

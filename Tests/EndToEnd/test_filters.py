@@ -57,8 +57,7 @@ def test_what_nobody_asked_for_moves_the_cursor_alone(serve_with, query: str) ->
     stream = bridge.stream(f"/events?{query}")
     peer.send(*TRADES)
     newest = bridge.get("/messages?limit=1000").json()["next"]
-    while stream.parser.last_event_id != newest:
-        stream.wait()
+    stream.until_cursor(newest)
     assert bridge.get(f"/messages?{query}").json()["messages"] == []
 
 

@@ -13,18 +13,6 @@ from harness import Bridge, Deadline, Event, Peer, Upstream, await_truth
 Configure = Callable[..., Bridge]
 
 
-@pytest.fixture
-def serve_with(upstream: Upstream, serve_file: Configure) -> Callable[[str], tuple[Bridge, Peer]]:
-    """Serve one connection, `default`, with further sections, and wait until it is ready."""
-
-    def serve(sections: str) -> tuple[Bridge, Peer]:
-        bridge = serve_file(f"{sections}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}")
-        bridge.await_ready()
-        return bridge, upstream.peer()
-
-    return serve
-
-
 def records(events: list[Event]) -> list[dict]:
     return [json.loads(event.data) for event in events]
 

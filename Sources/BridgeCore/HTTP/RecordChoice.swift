@@ -14,11 +14,15 @@ package struct RecordChoice: Equatable, Sendable {
     init(_ parameters: QueryParameters) throws(Problem) {
         if let list = parameters["types"] { types = try ReadingParameters.types(list) }
         if let word = parameters["direction"] { directions = try ReadingParameters.word("direction", word) }
-        topics = try RecordChoice.each("topic", of: parameters) { TopicPattern($0) } orElse: {
+        topics = try RecordChoice.each("topic", of: parameters) {
+            TopicPattern($0)
+        } orElse: {
             "it must be words joined by dots, such as `orders.*.filled` or `orders.>`, where `*` stands for one word "
                 + "and `>`, as the last one, for all that follow"
         }
-        let conditions = try RecordChoice.each("match", of: parameters) { ContentFilter.Condition($0) } orElse: {
+        let conditions = try RecordChoice.each("match", of: parameters) {
+            ContentFilter.Condition($0)
+        } orElse: {
             "it must be a JSON pointer, a colon and a value, such as `/symbol:BTC`"
         }
         content = ContentFilter(conditions)

@@ -14,7 +14,7 @@ package struct ContentFilter: Hashable, Sendable {
             bytes = Array(value.utf8)
         }
 
-        /// Reads `POINTER:VALUE`; the first colon is the one between them. Nil if there is none, or no pointer.
+        /// Reads `POINTER:VALUE`, parted by the first colon; nil if there is none, or no pointer before it.
         package init?(_ text: String) {
             guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
                 let pointer = JSONPointer(String(text[..<colon]))
@@ -27,7 +27,9 @@ package struct ContentFilter: Hashable, Sendable {
 
         /// Whether the bytes, one value of a document, are what is asked for.
         func holds(for found: Span<UInt8>) -> Bool {
-            guard found.count >= 2, found[0] == UInt8(ascii: "\"") else { return JSONString.areSame(found, bytes) }
+            guard found.count >= 2, found[0] == UInt8(ascii: "\"") else {
+                return JSONString.areSame(found, bytes)
+            }
             return JSONString.isEqual(found.extracting(1..<(found.count - 1)), bytes)
         }
     }

@@ -34,7 +34,8 @@ package struct FilterSet: Sendable {
             if case .message(let message) = record.payload, !asker.filter.content.isEmpty {
                 let values = found ?? message.values(search) ?? []
                 found = values
-                guard !values.isEmpty, asker.filter.content.accepts(message, values, places: asker.places) else {
+                guard !values.isEmpty, asker.filter.content.accepts(message, values, places: asker.places)
+                else {
                     continue
                 }
             }

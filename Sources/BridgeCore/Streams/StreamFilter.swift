@@ -67,9 +67,11 @@ package struct StreamFilter: Hashable, Sendable {
     package var types: RecordTypes
     /// Lifecycle events count as received.
     package var directions: RecordDirections
-    /// One of these must match a message's topic; none: any topic. Lifecycle events have no topic, and always pass.
+    /// One of these must match a message's topic; none: any topic.
+    ///
+    /// Lifecycle events have no topic, and always pass.
     package private(set) var topics: [TopicPattern]
-    /// What must stand in a message; lifecycle events always pass.
+    /// What must stand in a message; lifecycle events pass here as well.
     package private(set) var content: ContentFilter
 
     package init(

@@ -23,7 +23,9 @@ extension EventHub {
                     json.array { json in for topic in filter.topics { json.element(topic.text) } }
                 }
                 json.member("matches") { json in
-                    json.array { json in for condition in filter.content.conditions { json.element(condition.text) } }
+                    json.array { json in
+                        for condition in filter.content.conditions { json.element(condition.text) }
+                    }
                 }
             }
         }

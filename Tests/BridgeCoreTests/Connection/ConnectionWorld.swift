@@ -130,9 +130,9 @@ extension ConnectionWorld {
         case .connectRequested, .reconnectRequested: isAskedFor = true
         // It says that things are to go on, and perhaps that the socket that closes is wanted anew.
         case .resumeRequested: isAskedFor = machine.standing == .closing
-        case .socket, .timerFired, .networkLost, .messageOffered, .demandChanged:
+        case .socket, .timerFired, .networkLost, .networkRestored, .messageOffered, .demandChanged, .started:
             isAskedFor = isAskedFor && machine.standing == .closing
-        case .started, .disconnectRequested, .pauseRequested, .stopRequested, .endRequested, .networkRestored:
+        case .disconnectRequested, .pauseRequested, .stopRequested, .endRequested:
             isAskedFor = false
         case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .woke: break
         }

@@ -11,9 +11,13 @@ import WebSocketTestSupport
             ("orders.*", ["orders.eu"]), ("orders.>", ["orders.eu", "orders.eu.filled", "orders..filled"]),
             ("orders.*.filled", ["orders.eu.filled", "orders..filled"]),
             ("*.eu", ["orders.eu"]), ("*.*.>", ["orders.eu.filled", "orders..filled"]),
-            ("Orders", []), ("order", []), ("orders.eu.filled.now", []), ("orders.*.>", [
-                "orders.eu.filled", "orders..filled",
-            ]),
+            ("Orders", []), ("order", []), ("orders.eu.filled.now", []),
+            (
+                "orders.*.>",
+                [
+                    "orders.eu.filled", "orders..filled",
+                ]
+            ),
         ] as [(String, [String])]
     )
     func `match by whole words`(pattern: String, matched: [String]) throws {
@@ -94,7 +98,8 @@ import WebSocketTestSupport
         let one = Record.Payload.message(Message(.text, Array(#"{"a":1}"#.utf8)))
         let two = Record.Payload.message(Message(.text, Array(#"{"a":2}"#.utf8)))
         let records = [
-            record(one), record(one, topic: "orders.eu"), record(one, topic: "trades"), record(two), record(.status(.ready)),
+            record(one), record(one, topic: "orders.eu"), record(one, topic: "trades"), record(two),
+            record(.status(.ready)),
         ]
         func accepted(_ filter: StreamFilter) -> [UInt64] { records.filter(filter.accepts).map(\.sequence) }
         let all: RecordTypes = [.text, .status]
@@ -114,7 +119,8 @@ import WebSocketTestSupport
     }
 
     @Test func `count as one combination whichever single connection they are for`() throws {
-        func combination(_ connections: ConnectionSelection, _ format: StreamFormat = .events) -> StreamShape {
+        func combination(_ connections: ConnectionSelection, _ format: StreamFormat = .events) -> StreamShape
+        {
             StreamShape(filter: StreamFilter(connections: connections), format: format).combination
         }
         #expect(combination(fixture.only(0)) == combination(fixture.only(1)))

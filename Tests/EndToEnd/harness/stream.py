@@ -82,6 +82,12 @@ class Stream:
         """Read up to the first status record of this type and return its data."""
         return next(status for status in self.statuses() if status["type"] == type)
 
+    def until_cursor(self, id: str) -> None:
+        """Read until the stream stands at this id, be it without an event."""
+        deadline = Deadline(f"the id {id}")
+        while self.parser.last_event_id != id:
+            assert self._read(deadline), "the stream ended before it got there"
+
     def rest(self) -> list[Event]:
         """Read to the end of the body, which must be a clean one, and return the events left."""
         deadline = Deadline("the end of the stream")

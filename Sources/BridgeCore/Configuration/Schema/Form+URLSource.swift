@@ -62,7 +62,8 @@ extension Form<URLSource> {
             switch node.content {
             case .scalar: Form<WebSocketURL>.upstreamURL.read(node, &reader).map { .listed([$0]) }
             case .sequence: urls.read(node, &reader).map { .listed($0) }
-            case .mapping: reader.mayName("what is to give the URL", at: node) ? provider.read(node, &reader) : nil
+            case .mapping:
+                reader.mayName("what is to give the URL", at: node) ? provider.read(node, &reader) : nil
             case .unknown: nil
             }
         },
