@@ -24,7 +24,7 @@ conformance: ## the Autobahn test suite against the WebSocket client
 	@exec scripts/conformance
 
 export FUZZ_SECONDS
-fuzz: ## fuzz the WebSocket codec for a minute (FUZZ_SECONDS=3600 for longer)
+fuzz: ## fuzz what peers, users and the kernel can send for a minute (FUZZ_SECONDS=3600 for longer)
 	@exec scripts/fuzz
 
 sanitize: ## the end-to-end tests with the thread and the address sanitizer (half an hour; SANITIZER=thread for one)

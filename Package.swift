@@ -68,6 +68,13 @@ let package = Package(
             path: "Tests/WebSocketTestSupport",
             swiftSettings: strict
         ),
+        // An event source as browsers are, and streams to feed it with.
+        .target(
+            name: "StreamTestSupport",
+            dependencies: ["BridgeCore", "WebSocketProtocol"],
+            path: "Tests/StreamTestSupport",
+            swiftSettings: strict
+        ),
         // The echo client of `make conformance`; no product, so that no user gets it.
         .executableTarget(
             name: "autobahn-client",
@@ -89,7 +96,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgeCoreTests",
-            dependencies: ["BridgeCore", "WebSocketProtocol", "WebSocketTestSupport"],
+            dependencies: ["BridgeCore", "StreamTestSupport", "WebSocketProtocol", "WebSocketTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -121,7 +128,8 @@ if Context.environment["WSBRIDGE_FUZZ"] == "1" {
         .executableTarget(
             name: "wsbridge-fuzz",
             dependencies: [
-                "BridgeCore", "BridgeIO", "CLibFuzzer", "WebSocketProtocol", "WebSocketTestSupport",
+                "BridgeCore", "BridgeIO", "CLibFuzzer", "StreamTestSupport", "WebSocketProtocol",
+                "WebSocketTestSupport",
             ],
             path: "Tests/Fuzz/Target",
             swiftSettings: strict + [.unsafeFlags(instrumented + ["-parse-as-library"])],

@@ -1,4 +1,5 @@
 import BridgeCore
+import StreamTestSupport
 import Testing
 
 @Suite struct `Event stream` {

@@ -1,5 +1,6 @@
 import BridgeCore
 import FoundationEssentials
+import StreamTestSupport
 import Testing
 import WebSocketProtocol
 

@@ -1,4 +1,5 @@
 import BridgeCore
+import StreamTestSupport
 import Testing
 import WebSocketProtocol
 import WebSocketTestSupport

@@ -1,35 +1,35 @@
 /// Reads an event stream by the rules of WHATWG HTML §9.2.5 and §9.2.6, as a browser does.
 ///
 /// Written from the standard, with nothing of the encoder that it judges.
-struct EventSourceParser {
-    struct Event: Equatable {
-        var id: String
-        var type: String
-        var data: [UInt8]
+package struct EventSourceParser {
+    package struct Event: Equatable {
+        package var id: String
+        package var type: String
+        package var data: [UInt8]
 
-        init(id: String, type: String = "message", data: [UInt8]) {
+        package init(id: String, type: String = "message", data: [UInt8]) {
             self.id = id
             self.type = type
             self.data = data
         }
 
-        init(id: String, type: String = "message", data: String) {
+        package init(id: String, type: String = "message", data: String) {
             self.init(id: id, type: type, data: Array(data.utf8))
         }
     }
 
-    private(set) var events: [Event] = []
-    private(set) var lastEventID = ""
-    private(set) var reconnectionTime: Int?
-    private(set) var comments = 0
+    package private(set) var events: [Event] = []
+    package private(set) var lastEventID = ""
+    package private(set) var reconnectionTime: Int?
+    package private(set) var comments = 0
     /// Fields with names that the standard does not know.
-    private(set) var strangers: [String] = []
+    package private(set) var strangers: [String] = []
     private var data: [UInt8] = []
     private var type = ""
     private var idBuffer = ""
 
     /// Parses a whole stream; an event that no blank line ends is discarded.
-    init(_ stream: some Collection<UInt8>) {
+    package init(_ stream: some Collection<UInt8>) {
         var line: [UInt8] = []
         var isAfterReturn = false
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -89,7 +89,7 @@ struct EventSourceParser {
 }
 
 /// Takes the chunks off a body of RFC 9112 §7.1; nil if it is not one.
-func chunks(of body: [UInt8]) -> (chunks: [[UInt8]], isEnded: Bool)? {
+package func chunks(of body: [UInt8]) -> (chunks: [[UInt8]], isEnded: Bool)? {
     var chunks: [[UInt8]] = []
     var rest = body[...]
     while let lineEnd = rest.firstIndex(of: 0x0D) {

@@ -1,15 +1,15 @@
-import BridgeCore
-import WebSocketProtocol
+package import BridgeCore
+package import WebSocketProtocol
 
 /// A stream of the encoder under test, with a log that makes its records.
-struct EncodedStream {
+package struct EncodedStream {
     private var log: EventLog
     private let connection: ConnectionIndex?
     private let encoder: any StreamEncoder
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     /// The epoch is `00000000000a`, the connection's name `default`.
-    init(_ framing: BodyFraming = .plain, format: StreamFormat = .events, sequence: UInt64 = 1) {
+    package init(_ framing: BodyFraming = .plain, format: StreamFormat = .events, sequence: UInt64 = 1) {
         let epoch = Epoch(bits: 10)
         log = EventLog(epoch: epoch)
         connection = log.register("default", limits: HistoryLimits(maxMessages: 1))
@@ -17,9 +17,9 @@ struct EncodedStream {
         for _ in 1..<sequence { skip() }
     }
 
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    mutating func send(
+    package mutating func send(
         _ kind: Message.Kind,
         _ payload: some Sequence<UInt8>,
         direction: Record.Direction = .received,
@@ -28,15 +28,15 @@ struct EncodedStream {
         record(.message(Message(kind, Array(payload))), direction, topic)
     }
 
-    mutating func send(_ event: Lifecycle) {
+    package mutating func send(_ event: Lifecycle) {
         record(.status(event))
     }
 
-    mutating func encode(_ write: (any StreamEncoder, inout [UInt8]) -> Void) {
+    package mutating func encode(_ write: (any StreamEncoder, inout [UInt8]) -> Void) {
         write(encoder, &bytes)
     }
 
-    mutating func skip() {
+    package mutating func skip() {
         if let connection {
             log.append(.status(.ready), of: connection, at: WallTime(millisecondsSince1970: 0))
         }
