@@ -23,6 +23,8 @@ from contestants import LOAD_CORE, SERVER_CORE, Ports, Tools, command
 
 BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
 FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
+#: The bridge, and how it is where libmicrohttpd does not let go of connections.
+OURS = ["wsbridge", "wsbridge, suspended"]
 CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
 
 
@@ -42,7 +44,8 @@ WORKS = [
     *(Work(f"one message at a time, N = {n:,}", "one", BRIDGES, n) for n in (1, 100, 1000)),
     *(Work(f"flat out, N = {n:,}", "flat", FLAT, n) for n in (1, 100)),
     Work("flat out, N = 1,000", "flat", [*FLAT, "Nchan, 2 workers"], 1000),
-    Work("idle, N = 1,000", "idle", BRIDGES, 1000),
+    Work("idle, N = 1,000", "idle", [*OURS, *BRIDGES[1:]], 1000),
+    Work("idle, N = 10,000", "idle", [*OURS, "limit"], 10_000),
     Work("POST, 32 clients", "post", [*BRIDGES[:2], "limit on libmicrohttpd", *BRIDGES[2:]]),
     Work("receive, 100 B", "codec", CLIENTS),
     Work("receive, 1 MiB", "codec", CLIENTS, size=1 << 20),

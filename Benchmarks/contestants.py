@@ -52,8 +52,10 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
     """Return what starts a contestant, and whether its messages come from a WebSocket upstream."""
     upstream = f"ws://127.0.0.1:{ports.upstream}/"
     numbers = [str(ports.upstream), str(ports.listen)]
-    if contestant == "wsbridge":
-        wsbridge = [str(tools.at / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
+    if contestant in ("wsbridge", "wsbridge, suspended"):
+        mode = "suspended" if contestant.endswith("suspended") else "detached"
+        wsbridge = ["env", f"WSBRIDGE_STREAM_MODE={mode}"]
+        wsbridge += [str(tools.at / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
         wsbridge += ["--log-level", "error"]
         if links == 1:
             return [*wsbridge, "--upstream", upstream], True

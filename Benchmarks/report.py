@@ -143,14 +143,22 @@ def targets(
     want("one subscriber: p50 from frame to byte, of the limit's", 1.3, False, ratio(work, "p50_us", "limit"))
     want("one subscriber: times faster than aiohttp", 5, True, inverse(ratio(work, "p50_us", "aiohttp")))
     idle = "idle, N = 1,000"
-    want("memory per idle subscriber, descriptor duplicated", 2, False, missing, " KB")
-    want(
-        "memory per idle subscriber, suspended in libmicrohttpd",
-        25,
-        False,
-        own(idle, "memory_each", 1e-3),
-        " KB",
-    )
+    for work in (idle, "idle, N = 10,000"):
+        count = work.removeprefix("idle, ")
+        want(
+            f"memory per idle subscriber, {count}, descriptor duplicated",
+            2,
+            False,
+            own(work, "memory_each", 1e-3),
+            " KB",
+        )
+        want(
+            f"memory per idle subscriber, {count}, suspended in libmicrohttpd",
+            25,
+            False,
+            own(work, "memory_each", 1e-3, "wsbridge, suspended"),
+            " KB",
+        )
     want(
         "CPU of 1,000 idle subscribers, of one core",
         0,

@@ -1,5 +1,8 @@
 #pragma once
 #include <microhttpd.h>
+/* Not part of Swift's Glibc. */
+#include <malloc.h>
+#include <sys/eventfd.h>
 
 /* Swift cannot call variadic functions: these fix the arguments that the product uses. */
 
@@ -15,18 +18,16 @@ struct wsbridge_callbacks
     void *context;
 };
 
-/* A daemon in external epoll mode on a listening socket; 0 connections per address: no limit. */
+/* A daemon in external epoll mode on a listening socket. */
 static inline struct MHD_Daemon *wsbridge_start_daemon(int descriptor, struct wsbridge_callbacks callbacks,
                                                        size_t connection_memory_bytes,
-                                                       unsigned int connection_limit,
-                                                       unsigned int connections_per_address)
+                                                       unsigned int connection_limit)
 {
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
                             callbacks.may_accept, callbacks.context, callbacks.answer, callbacks.context,
                             MHD_OPTION_EXTERNAL_LOGGER, callbacks.log, callbacks.context, MHD_OPTION_LISTEN_SOCKET, descriptor,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes,
                             MHD_OPTION_CONNECTION_LIMIT, connection_limit,
-                            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
                             MHD_OPTION_URI_LOG_CALLBACK, callbacks.target_read, callbacks.context,
                             MHD_OPTION_NOTIFY_COMPLETED, callbacks.completed, callbacks.context,
                             MHD_OPTION_NOTIFY_CONNECTION, callbacks.connection_changed, callbacks.context,

@@ -73,7 +73,8 @@ final class Bridge {
             socket: socket,
             settings: configuration.http,
             handler: self,
-            upstreams: connections.count
+            upstreams: connections.count,
+            streamMode: configuration.streamMode
         )
         self.server = server
         server.onRefusals = { [log, limit = server.connectionLimit] count in
@@ -82,11 +83,8 @@ final class Bridge {
                 ["refused": .integer(count), "limit": .integer(limit)]
             )
         }
-        if !server.checkStreams() {
-            log.warning(
-                "streams are slower than they could be: libmicrohttpd does not let them be written to"
-            )
-        }
+        server.checkStreams()
+        warn(of: server.streamMode)
         if server.connectionLimit < server.wantedConnections {
             log.warning(
                 "the system lets the process have few descriptors (ulimit -n)",
@@ -115,6 +113,22 @@ final class Bridge {
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
+    }
+
+    /// Tells that streams are not written in the best way, unless that is what was asked for.
+    private func warn(of mode: StreamMode) {
+        guard mode != configuration.streamMode else { return }
+        switch mode {
+        case .detached: break
+        case .suspended:
+            log.warning(
+                "streams take more memory than they could: libmicrohttpd does not let go of their connections"
+            )
+        case .pulled:
+            log.warning(
+                "streams are slower than they could be: libmicrohttpd does not let them be written to"
+            )
+        }
     }
 
     private func add(_ name: String, _ settings: ConnectionConfiguration) {

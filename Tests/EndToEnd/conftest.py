@@ -20,6 +20,14 @@ from harness import (
     WebServer,
 )
 from harness.browser import Browser, Visit, running_browser
+from harness.environment import STREAM_MODE
+
+
+@pytest.fixture(params=["detached", "suspended", "pulled"])
+def stream_mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Have bridges write their event streams in each way in turn; modules of streams use it throughout."""
+    monkeypatch.setenv(STREAM_MODE, request.param)
+    return request.param
 
 
 @pytest.fixture

@@ -446,7 +446,7 @@ def test_the_network_is_watched_only_while_a_connection_wants_that(scene: Scene,
 
 def test_where_netlink_is_denied_everything_counts_as_reachable(scene: Scene, far) -> None:
     scene.upstream = far(Cable.FAR[4])
-    denial = [sys.executable, str(ROOT / "Tests/EndToEnd/harness/denial.py")]
+    denial = [sys.executable, str(ROOT / "Tests/EndToEnd/harness/denial.py"), "netlink"]
     scene.start(scene.upstream.url, wrapper=denial)
     scene.opened()
     scene.reload()

@@ -15,6 +15,8 @@ from harness import PATIENCE, Bridge, Event, Peer, Upstream
 
 HISTORY = 10_000
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 
 @pytest.fixture
 def kept(bridge: Bridge, peer: Peer) -> list[Event]:

@@ -8,6 +8,8 @@ import pytest
 
 from harness import PATIENCE, Bridge, Peer, Stream
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 
 def test_every_subscriber_gets_everything_in_order(bridge: Bridge, peer: Peer) -> None:
     streams = [bridge.stream() for _ in range(30)]

@@ -8,18 +8,24 @@ from pathlib import Path
 import pytest
 
 from harness import Bridge
+from harness.environment import STREAM_MODE
 
 SUBSCRIBERS = 50
 MESSAGES = 20
 
 
 @pytest.mark.unsanitized("a sanitizer makes system calls of its own")
+@pytest.mark.parametrize("mode", ["detached", "suspended"])
 def test_a_message_to_n_subscribers_takes_at_most_n_plus_6_system_calls(
-    start_upstream, start_bridge, tmp_path: Path
+    start_upstream, start_bridge, tmp_path: Path, mode: str
 ) -> None:
     log = tmp_path / "strace.log"
     upstream = start_upstream(compression=None)
-    bridge: Bridge = start_bridge(upstream.url, wrapper=["strace", "-f", "-s", "64", "-o", str(log)])
+    bridge: Bridge = start_bridge(
+        upstream.url,
+        wrapper=["strace", "-f", "-s", "64", "-o", str(log)],
+        environment={STREAM_MODE: mode},
+    )
     bridge.pid = int(log.read_text().split(maxsplit=1)[0])  # strace would not pass the signals on
     peer = upstream.peer()
     bridge.await_ready()

@@ -8,6 +8,9 @@ package struct BridgeConfiguration: Equatable, Sendable {
     /// For connections that name no proxy of their own.
     package var proxies = EnvironmentProxies()
 
+    /// How streams of HTTP/1.1 are written at best; another one than the best is for diagnosis.
+    package var streamMode = StreamMode.detached
+
     /// Settings left at a default that this version does not have, by their keys.
     package var missingDefaults: [String] = []
 

@@ -8,6 +8,7 @@ enum Setting: String, CaseIterable {
     case allowAnonymous = "allow-anonymous"
     case allowedHosts = "allowed-hosts"
     case allowedOrigins = "allowed-origins"
+    case streamMode = "stream-mode"
     case config
     case dataDirectory = "data-dir"
     case publicDirectory = "public"
@@ -28,7 +29,7 @@ enum Setting: String, CaseIterable {
     var support: Support {
         switch self {
         case .config, .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
-        case .token, .allowAnonymous, .allowedHosts, .allowedOrigins: .variable
+        case .token, .allowAnonymous, .allowedHosts, .allowedOrigins, .streamMode: .variable
         case .dataDirectory: .none
         case .connection, .wait, .since, .format, .types: .flag
         }
@@ -48,8 +49,8 @@ enum Setting: String, CaseIterable {
     var isShowable: Bool {
         switch self {
         case .token, .upstream: false
-        case .listen, .logLevel, .logFormat, .allowAnonymous, .allowedHosts, .allowedOrigins, .config,
-            .dataDirectory, .publicDirectory, .connection, .wait, .since, .format, .types:
+        case .listen, .logLevel, .logFormat, .allowAnonymous, .allowedHosts, .allowedOrigins, .streamMode,
+            .config, .dataDirectory, .publicDirectory, .connection, .wait, .since, .format, .types:
             true
         }
     }

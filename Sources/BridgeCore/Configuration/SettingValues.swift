@@ -27,6 +27,15 @@ extension LogFormat {
     }
 }
 
+extension StreamMode {
+    init(text: String) throws(MalformedValue) {
+        guard let mode = StreamMode(rawValue: text) else {
+            throw MalformedValue("detached, suspended or pulled")
+        }
+        self = mode
+    }
+}
+
 extension PublicDirectory {
     /// A path; a relative one starts at the working directory.
     init(text: String) throws(MalformedValue) {

@@ -17,17 +17,23 @@ package enum StreamPull: Equatable, Sendable {
     case abort
 }
 
+/// Who has the bytes of a stream; told by the HTTP server, on the loop.
+@MainActor package protocol StreamSource: AnyObject {
+    /// Asked for at most so many bytes of a pulled stream.
+    func pull(_ count: Int) -> StreamPull
+    /// The server gave the connection up by itself: nothing may be written any more.
+    func channelIsGone()
+}
+
 /// An HTTP answer without end, whose head is out: what the HTTP server gives to whoever writes its body.
 ///
 /// Used on the loop alone.
 @MainActor package protocol StreamChannel: AnyObject {
     var delivery: StreamDelivery { get }
-    /// The connection's socket, which the server owns and closes after `end()`.
+    /// The connection's socket, which the server closes after `end()`.
     var descriptor: Int32 { get }
-    /// Asked for at most so many bytes of a pulled stream.
-    var onPull: (Int) -> StreamPull { get set }
-    /// Told once, when the server gave the connection up: nothing may be written any more.
-    var onGone: () -> Void { get set }
+    /// Names who has the bytes, who must be kept by somebody else.
+    func attach(_ source: any StreamSource)
     /// Lets the server ask a pulled stream for bytes again.
     func wake()
     /// Closes the connection after everything that was written; the owner must not write any more.

@@ -1,5 +1,6 @@
 internal import BridgeCore
 internal import CMicroHTTPD
+internal import Glibc
 
 /// What is known of one client's connection beside what the daemon knows, from its acceptance to its end.
 final class ClientConnection {
@@ -11,10 +12,17 @@ final class ClientConnection {
     var place = 0
     /// It came when there was no room.
     var isCrowded = false
+    /// What its socket has become, if it was taken away from the daemon.
+    var detached: DetachedStream?
 
     init(_ connection: OpaquePointer) {
         descriptor = unsafe wsbridge_connection_descriptor(connection)
-        let address = unsafe SocketAddress(copying: wsbridge_client_address(connection))
-        self.address = address.map { .ip($0.host) } ?? .unix
+        address = unsafe ClientAddress(wsbridge_client_address(connection))
+    }
+}
+
+extension ClientAddress {
+    init(_ address: UnsafePointer<sockaddr>?) {
+        self = unsafe SocketAddress(copying: address).map { .ip($0.host) } ?? .unix
     }
 }

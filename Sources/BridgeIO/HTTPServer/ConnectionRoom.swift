@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// At its own limit libmicrohttpd stops accepting, and whoever comes then waits for nothing. So it never gets there:
 /// up to `crowd` connections beyond `limit` are accepted to be told why they are refused, and further ones are
-/// closed at once.
+/// closed at once. The library's limits would not do either: it does not know of the streams that were taken away from it.
 final class ConnectionRoom {
     /// Connections that are served.
     let limit: Int
@@ -24,12 +24,17 @@ final class ConnectionRoom {
 
     private let loop: Loop
     private let crowd: Int
+    /// How many there may be of one IP address; 0: no limit.
+    private let perClient: Int
     private var count = 0
+    /// By IP address; counted only where that is limited.
+    private var counts: [String: Int] = [:]
     private var refusals = 0
     private var pause: LoopTimer?
 
     /// Makes room for `subscribers`, as far as the system lets the process have descriptors; `upstreams` need some.
-    init(loop: Loop, subscribers: Int, upstreams: Int) {
+    init(loop: Loop, subscribers: Int, perClient: Int, upstreams: Int) {
+        self.perClient = perClient
         self.loop = loop
         wanted = subscribers + ConnectionRoom.spareConnections
         let clients = max(2, ConnectionRoom.freeDescriptors - ConnectionRoom.reserve(for: upstreams))
@@ -37,19 +42,27 @@ final class ConnectionRoom {
         limit = min(wanted, clients - crowd)
     }
 
-    /// Whether one more may come; counts it as refused if not.
-    func admitsAnother() -> Bool {
-        guard count >= limit + crowd else { return true }
-        refuse()
-        return false
+    /// Whether one more may come, from this address; counts it as refused if there is no room for anybody.
+    func admitsAnother(from address: () -> ClientAddress) -> Bool {
+        guard count < limit + crowd else {
+            refuse()
+            return false
+        }
+        guard perClient > 0, case .ip(let host) = address() else { return true }
+        return counts[host, default: 0] < perClient
     }
 
     func opened(_ client: ClientConnection) {
         count += 1
         client.isCrowded = count > limit
+        if perClient > 0, case .ip(let host) = client.address { counts[host, default: 0] += 1 }
     }
 
-    func closed() { count -= 1 }
+    func closed(_ address: ClientAddress) {
+        count -= 1
+        guard perClient > 0, case .ip(let host) = address, let count = counts[host] else { return }
+        counts[host] = count > 1 ? count - 1 : nil
+    }
 
     /// A client was told that there is no room.
     func refuse() {

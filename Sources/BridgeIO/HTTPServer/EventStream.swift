@@ -1,34 +1,41 @@
 internal import BridgeCore
 internal import CMicroHTTPD
+internal import Glibc
 
 /// The connection of an answer without end, as libmicrohttpd has it.
 ///
 /// Where the daemon has suspended the connection for good its owner writes on the descriptor (*direct*).
-/// Elsewhere, for HTTP/1.0 and where the start-up check failed, the daemon asks for bytes (*pulled*).
+/// Elsewhere, for HTTP/1.0 and where the start-up check failed, the daemon asks for bytes (*pulled*). Where it can be,
+/// the socket is taken away from the daemon before the stream is opened, as a `DetachedStream`.
 @safe final class EventStream: StreamChannel {
-    let delivery: StreamDelivery
-    var onPull: (Int) -> StreamPull = { _ in .end }
-    var onGone: () -> Void = {}
-
     private let connection: OpaquePointer
     private let server: HTTPServer
-    private var open: ((EventStream) -> Void)?
+    private let client: ClientConnection
+    private let mode: StreamMode
+    private var open: ((any StreamChannel) -> Void)?
+    private weak var source: (any StreamSource)?
     private var isSuspended = false
     private var hasEnded = false
 
     init(
         _ connection: OpaquePointer,
         of server: HTTPServer,
-        delivery: StreamDelivery,
-        open: @escaping (EventStream) -> Void
+        client: ClientConnection,
+        mode: StreamMode,
+        open: @escaping (any StreamChannel) -> Void
     ) {
         unsafe self.connection = connection
         self.server = server
-        self.delivery = delivery
+        self.client = client
+        self.mode = mode
         self.open = open
     }
 
+    var delivery: StreamDelivery { mode == .pulled ? .pulled : .direct }
+
     var descriptor: Int32 { unsafe wsbridge_connection_descriptor(connection) }
+
+    func attach(_ source: any StreamSource) { self.source = source }
 
     func wake() {
         guard delivery == .pulled else { return }
@@ -51,26 +58,33 @@ internal import CMicroHTTPD
         server.setNeedsRun()
     }
 
-    private func suspend() -> Int {
+    private func suspend() {
+        guard !isSuspended else { return }
         isSuspended = true
         unsafe MHD_suspend_connection(connection)
-        return 0
     }
 
     /// The daemon can send: fills its buffer, suspends the connection, or ends it.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         if let open, !server.isStopping {
             self.open = nil
+            if let detached = detach() {
+                open(detached)
+                return EventStream.nothingNow
+            }
+            let wasSuspended = isSuspended
             open(self)
-            if delivery == .direct, !hasEnded { return suspend() }
+            if delivery == .direct, !hasEnded { suspend() }
+            if wasSuspended || isSuspended { return EventStream.nothingNow }
         }
-        guard delivery == .pulled, !hasEnded else { return EventStream.endOfConnection }
-        switch onPull(buffer.count) {
+        guard delivery == .pulled, !hasEnded, let source else { return EventStream.endOfConnection }
+        switch source.pull(buffer.count) {
         case .bytes(let bytes):
             unsafe buffer.copyBytes(from: bytes)
             return bytes.count
         case .nothing:
-            return suspend()
+            suspend()
+            return EventStream.nothingNow
         case .end:
             return EventStream.endOfBody
         case .abort:
@@ -78,15 +92,32 @@ internal import CMicroHTTPD
         }
     }
 
-    /// The daemon let go of the connection.
-    func release() {
-        let gone = onGone
-        open = nil
-        onPull = { _ in .end }
-        onGone = {}
-        gone()
+    /// Takes the socket away from the daemon, which closes another descriptor in its place; nil if that is not possible.
+    private func detach() -> DetachedStream? {
+        guard mode == .detached, let standIn = server.standIn else { return nil }
+        let descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return nil }
+        // A suspended connection's descriptor is in no set of the daemon's, so it can be exchanged.
+        suspend()
+        guard standIn.take(thePlaceOf: self.descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        end()
+        let stream = DetachedStream(descriptor, from: client.address, of: server)
+        client.detached = stream
+        server.requestMemory.becomesFree()
+        return stream
     }
 
+    /// The daemon let go of the connection.
+    func release() {
+        open = nil
+        source?.channelIsGone()
+        source = nil
+    }
+
+    private static let nothingNow = 0
     /// `MHD_CONTENT_READER_END_OF_STREAM`.
     private static let endOfBody = -1
     /// `MHD_CONTENT_READER_END_WITH_ERROR`: closes the connection without a word.

@@ -27,7 +27,7 @@ extension HTTPServer {
                 return unsafe demand(held, of: exchange, on: connection)
             case .stream(let fields, let open):
                 deadlines.cancel(exchange.client)
-                return unsafe openStream(fields: fields, on: connection, from: head, open)
+                return unsafe openStream(fields: fields, for: exchange, on: connection, from: head, open)
             }
         }
     }
@@ -77,18 +77,25 @@ extension HTTPServer {
 
     private func openStream(
         fields: [HTTPField],
+        for exchange: Exchange,
         on connection: OpaquePointer,
         from head: RequestHead,
         _ open: @escaping (any StreamChannel) -> Void
     ) -> Bool {
         // HTTP/1.0 has no chunks, so bytes that are framed once for all would corrupt its stream.
-        let delivery = head.version == .http11 ? self.delivery : .pulled
-        let stream = unsafe EventStream(connection, of: self, delivery: delivery, open: open)
+        let mode = head.version == .http11 ? streamMode : .pulled
+        let stream = unsafe EventStream(
+            connection,
+            of: self,
+            client: exchange.client,
+            mode: mode,
+            open: open
+        )
         // Balanced in `releaseStream`, which the daemon calls once.
         let context = unsafe Unmanaged.passRetained(stream).toOpaque()
         let content = unsafe MHD_create_response_from_callback(
             UInt64.max,
-            delivery == .direct ? HTTPServer.directBlockBytes : HTTPServer.pulledBlockBytes,
+            mode == .pulled ? HTTPServer.pulledBlockBytes : HTTPServer.directBlockBytes,
             readStream,
             context,
             releaseStream

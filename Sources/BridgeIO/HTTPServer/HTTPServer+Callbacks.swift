@@ -110,7 +110,12 @@ nonisolated func connectionChanged(
         unsafe slot.pointee = nil
         unsafe onLoop(with: (client, connection)) { client, connection in
             server.deadlines.remove(client)
-            server.room.closed()
+            if let detached = client.detached {
+                // It still takes room, and gives it back when its own socket is closed.
+                detached.isForgotten = true
+            } else {
+                server.room.closed(client.address)
+            }
             if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
         }
     }
@@ -123,7 +128,9 @@ nonisolated func mayAccept(
     _ length: socklen_t
 ) -> MHD_Result {
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return .NO }
-    return MainActor.assumeIsolated { server.room.admitsAnother() } ? .YES : .NO
+    return unsafe onLoop(with: address) { address in
+        server.room.admitsAnother { unsafe ClientAddress(address) }
+    } ? .YES : .NO
 }
 
 /// A stream's client can take bytes.

@@ -10,8 +10,13 @@ internal import Glibc
     /// It owns the server.
     unowned let handler: any HTTPHandler
     package let deadlines: RequestDeadlines
-    /// How the streams of HTTP/1.1 clients are delivered; see `StreamChannel`.
-    package internal(set) var delivery = StreamDelivery.direct
+    /// How the streams of HTTP/1.1 clients are written.
+    package internal(set) var streamMode: StreamMode
+    /// What the daemon is left with when a stream's socket is taken away from it; nil: none can be.
+    let standIn = StandIn()
+    let requestMemory: RequestMemory
+    /// The sockets of streams that have ended.
+    let closing: ClosingSockets
 
     /// Runs before anyone else is answered.
     var selfCheck: StreamSelfCheck?
@@ -44,7 +49,8 @@ internal import Glibc
     /// with fewer connections.
     package let subscriberRoom: Int
 
-    /// Starts to answer on `socket`; so many `upstreams` need descriptors as well.
+    /// Starts to answer on `socket`; so many `upstreams` need descriptors as well, and streams are written in
+    /// `streamMode` at best.
     ///
     /// - Throws: `ListenFailure` if the daemon cannot be started.
     package init(
@@ -52,12 +58,21 @@ internal import Glibc
         socket: ListenSocket,
         settings: HTTPSettings,
         handler: any HTTPHandler,
-        upstreams: Int = 0
+        upstreams: Int = 0,
+        streamMode: StreamMode = .detached
     ) throws(ListenFailure) {
         self.loop = loop
         self.socket = socket
         self.handler = handler
-        room = ConnectionRoom(loop: loop, subscribers: settings.maxSubscribers, upstreams: upstreams)
+        self.streamMode = streamMode
+        requestMemory = RequestMemory(loop: loop)
+        closing = ClosingSockets(loop: loop)
+        room = ConnectionRoom(
+            loop: loop,
+            subscribers: settings.maxSubscribers,
+            perClient: settings.maxConnectionsPerClient,
+            upstreams: upstreams
+        )
         subscriberRoom = max(settings.maxSubscribers, room.limit - ConnectionRoom.spareConnections / 2)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
@@ -75,8 +90,7 @@ internal import Glibc
             socket.descriptor,
             callbacks,
             HTTPServer.connectionMemoryBytes,
-            CUnsignedInt(clamping: room.daemonLimit),
-            CUnsignedInt(clamping: settings.maxConnectionsPerClient)
+            CUnsignedInt(clamping: room.daemonLimit)
         )
         guard let daemon = unsafe daemon else { throw ListenFailure(error: "libmicrohttpd does not start") }
         let descriptor = unsafe wsbridge_epoll_descriptor(daemon)
@@ -162,5 +176,6 @@ internal import Glibc
         timeout = nil
         unsafe self.daemon = nil
         unsafe MHD_stop_daemon(daemon)
+        closing.closeAll()
     }
 }

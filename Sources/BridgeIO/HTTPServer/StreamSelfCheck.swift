@@ -2,23 +2,25 @@ internal import BridgeCore
 internal import CUV
 internal import Glibc
 
-/// Proves at start-up, through the real daemon, that streams can be delivered directly.
+/// Proves at start-up, through the real daemon, that streams can be written by their owner.
 ///
-/// Writing on the socket of a suspended connection goes beyond what libmicrohttpd's manual promises. So a
-/// client of our own asks for a stream and must get, byte for byte, a chunked head, what was written after the
-/// connection was suspended, and the end.
+/// Writing on the socket of a suspended connection, and all the more taking it away, goes beyond what libmicrohttpd's
+/// manual promises. So a client of our own asks for a stream and must get, byte for byte, a chunked head, what was written
+/// after that, and the end.
 final class StreamSelfCheck {
     /// What the client asks for; nobody else can know it.
     let target: [UInt8]
 
     private static let chunk = [UInt8]("5\r\nhello\r\n".utf8)
+    private let mode: StreamMode
     private let client: Int32
     private var channel: (any StreamChannel)?
     private var received: [UInt8] = []
     private var isOver = false
 
     /// Connects to the daemon and sends the request; nil if that is not possible.
-    init?(_ address: ListenAddress) {
+    init?(_ mode: StreamMode, _ address: ListenAddress) {
+        self.mode = mode
         var random = SystemRandomNumberGenerator()
         target = [UInt8]("/self-check-\(random.next())".utf8)
         guard let client = StreamSelfCheck.connect(to: address) else { return nil }
@@ -42,7 +44,7 @@ final class StreamSelfCheck {
 
     /// Drives the daemon by `run` until the check is through.
     ///
-    /// - Returns: whether streams can be delivered directly.
+    /// - Returns: whether streams can be written in this mode.
     func passes(within patience: Duration, clock: () -> Instant, run: () -> Void) -> Bool {
         // A daemon cannot be stopped while a connection is suspended, so it must not stay so in any case.
         defer { channel?.end() }
@@ -57,6 +59,7 @@ final class StreamSelfCheck {
             return false
         }
         guard runs(until: { headLength != nil && channel != nil }), let channel, let headLength,
+            mode != .detached || isDetached(channel, runs),
             write(StreamSelfCheck.chunk, to: channel.descriptor)
         else { return false }
         let head = String(decoding: received[..<headLength], as: UTF8.self).lowercased()
@@ -67,6 +70,12 @@ final class StreamSelfCheck {
         channel.end()
         return runs(until: { isOver })
             && Array(received[headLength...]) == StreamSelfCheck.chunk + BodyFraming.chunked.end
+    }
+
+    /// Whether the daemon lets go of the connection.
+    private func isDetached(_ channel: any StreamChannel, _ runs: (() -> Bool) -> Bool) -> Bool {
+        guard let stream = channel as? DetachedStream else { return false }
+        return runs { stream.isForgotten }
     }
 
     private var headLength: Int? {
@@ -127,17 +136,22 @@ final class StreamSelfCheck {
 }
 
 extension HTTPServer {
-    /// Checks that streams can be delivered directly; if not, they are pulled from now on.
+    /// Checks that streams can be written as the settings ask; if not, they are in the next best mode from now on.
     ///
     /// To be called before the loop runs.
-    ///
-    /// - Returns: whether they can.
-    package func checkStreams(within patience: Duration = .seconds(2)) -> Bool {
-        selfCheck = StreamSelfCheck(address)
-        let passes = selfCheck?.passes(within: patience, clock: { loop.now }, run: run) ?? false
-        selfCheck = nil
-        run()
-        if !passes { delivery = .pulled }
-        return passes
+    package func checkStreams(within patience: Duration = .seconds(2)) {
+        for mode in streamMode.fallbacks {
+            streamMode = mode
+            if mode == .pulled || passesCheck(within: patience) { break }
+        }
+    }
+
+    private func passesCheck(within patience: Duration) -> Bool {
+        selfCheck = StreamSelfCheck(streamMode, address)
+        defer {
+            selfCheck = nil
+            run()
+        }
+        return selfCheck?.passes(within: patience, clock: { loop.now }, run: run) ?? false
     }
 }

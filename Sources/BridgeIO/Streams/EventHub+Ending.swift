@@ -64,7 +64,7 @@ extension EventHub {
 
     /// Disconnects a subscriber as soon as the log outruns it, if that is what it asked for.
     func watchSpeed(_ subscriber: Subscriber) {
-        guard subscriber.wishes.slowness == .disconnect else { return }
+        guard subscriber.slowness == .disconnect else { return }
         impatient[ObjectIdentifier(subscriber)] = subscriber
     }
 
@@ -74,7 +74,7 @@ extension EventHub {
     }
 
     func isOutrun(_ subscriber: Subscriber) -> Bool {
-        guard subscriber.wishes.slowness == .disconnect, case .replaying(let cursor) = subscriber.phase else {
+        guard subscriber.slowness == .disconnect, case .replaying(let cursor) = subscriber.phase else {
             return false
         }
         return log.hasOutrun(cursor)

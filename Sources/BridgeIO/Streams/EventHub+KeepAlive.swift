@@ -42,7 +42,7 @@ extension EventHub {
 
     /// Ends a subscriber that wished so once no record came for it for a while.
     func watchIdling(_ subscriber: Subscriber) {
-        guard let limit = subscriber.wishes.idle, !subscriber.isGone, !subscriber.isEnding else { return }
+        guard let limit = subscriber.idle, !subscriber.isGone, !subscriber.isEnding else { return }
         let due = lastNews(for: subscriber) + limit
         // It has not read what came last, so that was not long ago for it.
         let delay = due > loop.now ? due - loop.now : limit

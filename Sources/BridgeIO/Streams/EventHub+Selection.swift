@@ -8,11 +8,11 @@ extension EventHub {
 
     /// Has every merged stream show what its scope covers now, but for a connection that is about to go.
     func reselect(without leaving: ConnectionIndex? = nil) {
-        let merged = allSubscribers.filter { $0.wishes.scope != nil }
+        let merged = allSubscribers.filter { $0.scope != nil }
         guard !merged.isEmpty else { return }
         deliver()
         for subscriber in merged where !subscriber.isGone && !subscriber.isEnding {
-            guard let scope = subscriber.wishes.scope else { continue }
+            guard let scope = subscriber.scope else { continue }
             let selection = ConnectionSelection(selection(of: scope).indices.filter { $0 != leaving })
             if selection != subscriber.feed.filter.connections { move(subscriber, to: selection) }
         }

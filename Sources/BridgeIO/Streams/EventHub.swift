@@ -16,6 +16,7 @@ package final class EventHub {
     /// A stream or a waiting poll of these connections came or went; may be called from within any call.
     package var onAudienceChange: (ConnectionSelection) -> Void = { _ in }
     var keepAliveTimer: LoopTimer?
+    var presenceTimer: LoopTimer?
     var expiryTimer: LoopTimer?
     /// Records may become too old.
     private(set) var isAgeing = false
@@ -147,6 +148,7 @@ package final class EventHub {
         let feed = feed(Feed.Key(shape: wishes.shape, framing: framing))
         let subscriber = Subscriber(
             channel,
+            of: self,
             feed: feed,
             wishes: wishes,
             client: client,
@@ -163,6 +165,7 @@ package final class EventHub {
         proceed(subscriber)
         watchIdling(subscriber)
         scheduleKeepAlive()
+        watchPresence()
         onAudienceChange(feed.filter.connections)
     }
 
@@ -178,26 +181,20 @@ package final class EventHub {
 
     private func attach(_ subscriber: Subscriber) {
         let channel = subscriber.channel
-        channel.onGone = { [weak self, weak subscriber] in
-            if let subscriber { self?.forget(subscriber) }
-        }
-        channel.onPull = { [weak self, weak subscriber] count in
-            guard let self, let subscriber else { return .end }
-            return pull(subscriber, count)
-        }
+        channel.attach(subscriber)
         SocketWriter.prepare(channel.descriptor)
-        let watch = FilePoll(loop: loop, descriptor: channel.descriptor) {
-            [weak self, weak subscriber] events in
-            if let subscriber { self?.happened(events, to: subscriber) }
+        // It goes before the subscriber does.
+        subscriber.watch = FilePoll(loop: loop, descriptor: channel.descriptor) {
+            [unowned subscriber] events in
+            subscriber.hub.happened(events, to: subscriber)
         }
-        subscriber.watch = watch
         subscriber.watchReading()
     }
 
     private func happened(_ events: FilePoll.Interest, to subscriber: Subscriber) {
         if events.contains(.hangUp) {
             drop(subscriber)
-        } else if events.contains(.reading), !SocketWriter.discardInput(subscriber.channel.descriptor) {
+        } else if events.contains(.reading), !UnwantedInput.discard(subscriber.channel.descriptor) {
             drop(subscriber)
         } else if events.contains(.writing) {
             subscriber.watchReading()
@@ -221,7 +218,9 @@ package final class EventHub {
     func forget(_ subscriber: Subscriber) {
         guard !subscriber.isGone else { return }
         subscriber.phase = .gone
-        // Before libmicrohttpd closes the descriptor: its number may be another socket's right away.
+        // Before the descriptor is closed, or watched by somebody else: its number may be another socket's right away.
+        // Not only let go of, as the watch may be what is calling.
+        subscriber.watch?.stop()
         subscriber.watch = nil
         subscriber.idleTimer = nil
         impatient[ObjectIdentifier(subscriber)] = nil

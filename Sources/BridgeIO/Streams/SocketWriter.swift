@@ -1,7 +1,7 @@
 internal import CUV
 internal import Glibc
 
-/// Writing on the sockets of subscribers, which libmicrohttpd owns.
+/// Writing on the sockets of subscribers.
 enum SocketWriter {
     /// What became of a write.
     enum Outcome: Equatable {
@@ -15,11 +15,12 @@ enum SocketWriter {
 
     /// What a reader that stalls may make the kernel hold.
     private static let sendBufferBytes: Int32 = 256 * 1024
-    /// Bounds what a client that stalls can hold, and finds out when one has vanished; what the socket does not
-    /// know is left out.
+    /// Bounds what a client that stalls can hold, and has the kernel ask for one that is silent; what the socket does
+    /// not know is left out.
     ///
     /// The probes find only peers that do not answer at all. A client that is slow, or stopped reading, answers
-    /// them, and is not to be cut off: TCP_USER_TIMEOUT would do that.
+    /// them, and is not to be cut off: TCP_USER_TIMEOUT would do that. While something that was sent is not
+    /// acknowledged the kernel asks in its own way, for a quarter of an hour: `hasVanished` is quicker.
     static func prepare(_ descriptor: Int32) {
         set(descriptor, SOL_SOCKET, SO_SNDBUF, sendBufferBytes)
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -42,14 +43,20 @@ enum SocketWriter {
         }
     }
 
-    /// Throws away what a client sent on a stream, where nothing is expected from it.
+    /// How often in a row the kernel may ask in vain; as each time it waits twice as long, that is 25 seconds at least.
+    private static let unansweredAttempts: UInt8 = 7
+
+    /// Whether a peer that is owed something, or has no room, does not answer any more.
     ///
-    /// - Returns: false if it closed its side.
-    static func discardInput(_ descriptor: Int32) -> Bool {
-        unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { scrap in
-            let count = unsafe recv(descriptor, scrap.baseAddress, scrap.count, WSB_MSG_DONTWAIT)
-            return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+    /// One that is slow, or stopped reading, still acknowledges what it is sent, probes for room included.
+    static func hasVanished(_ descriptor: Int32) -> Bool {
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        // A unix socket has no such thing, and no network in between.
+        guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else {
+            return false
         }
+        return max(info.tcpi_retransmits, info.tcpi_probes) >= unansweredAttempts
     }
 
     private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {

@@ -18,9 +18,14 @@ final class Subscriber {
     }
 
     let channel: any StreamChannel
+    unowned let hub: EventHub
     /// A merged stream gets another one when its connections change.
     var feed: Feed
-    let wishes: Subscription
+    /// It ends when no record came for so long.
+    let idle: Duration?
+    let slowness: Subscription.Slowness
+    /// Of a merged stream.
+    let scope: ConnectionScope?
     let client: ClientAddress
     /// When it came.
     let since: WallTime
@@ -41,15 +46,12 @@ final class Subscriber {
         didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
     }
 
-    /// Bytes for this subscriber alone, which go out before anything else.
-    private var page: ArraySlice<UInt8> = []
-    /// A large page behind it, whose bytes others share: added to it they would be copied.
-    private var nextPage: ArraySlice<UInt8> = []
-    /// How many records of the log came into the page since it was last empty.
-    private var pageRecords = 0
+    /// Bytes for this subscriber alone, which go out before anything else; nil: none, as nearly always.
+    private var page: SubscriberPage?
 
     init(
         _ channel: any StreamChannel,
+        of hub: EventHub,
         feed: Feed,
         wishes: Subscription,
         client: ClientAddress,
@@ -58,8 +60,11 @@ final class Subscriber {
         now: Instant
     ) {
         self.channel = channel
+        self.hub = hub
         self.feed = feed
-        self.wishes = wishes
+        idle = wishes.idle
+        slowness = wishes.slowness
+        scope = wishes.scope
         self.client = client
         phase = .replaying(cursor)
         remaining = wishes.limit
@@ -77,50 +82,41 @@ final class Subscriber {
 
     // MARK: The page
 
-    var hasPage: Bool { !page.isEmpty }
+    var hasPage: Bool { page != nil }
 
     /// Records that wait in the page.
-    var recordsInPage: Int { hasPage ? pageRecords : 0 }
+    var recordsInPage: Int { page?.records ?? 0 }
 
     /// Adds bytes behind what is already waiting, among them so many records of the log.
     func enqueue(_ bytes: ArraySlice<UInt8>, records: Int = 0) {
-        if hasPage {
-            if !nextPage.isEmpty {
-                nextPage.append(contentsOf: bytes)
-            } else if bytes.count > Feed.largeBytes {
-                nextPage = bytes
-            } else {
-                page.append(contentsOf: bytes)
-            }
-            pageRecords += records
-        } else {
-            page = bytes
-            pageRecords = records
+        if let page {
+            page.append(bytes, records: records)
+        } else if !bytes.isEmpty {
+            page = SubscriberPage(bytes, records: records)
         }
     }
 
     func enqueue(_ bytes: [UInt8], records: Int = 0) { enqueue(bytes[...], records: records) }
 
-    /// Offers the page to the kernel once.
+    /// Offers the page, which there must be, to the kernel once.
     func writePage() -> SocketWriter.Outcome {
-        let outcome = unsafe page.withUnsafeBytes { unsafe SocketWriter.send(channel.descriptor, $0) }
-        if case .written(let count) = outcome { advance(count) }
+        guard let page else { return .written(0) }
+        let outcome = unsafe page.bytes.withUnsafeBytes { unsafe SocketWriter.send(channel.descriptor, $0) }
+        if case .written(let count) = outcome { advance(page, count) }
         return outcome
     }
 
     /// Takes at most `count` bytes off the page.
     func takePage(_ count: Int) -> ArraySlice<UInt8> {
-        let taken = page.prefix(count)
-        advance(taken.count)
+        guard let page else { return [] }
+        let taken = page.bytes.prefix(count)
+        advance(page, taken.count)
         return taken
     }
 
-    private func advance(_ count: Int) {
-        page = page.dropFirst(count)
-        guard page.isEmpty else { return }
-        page = nextPage
-        // Also lets go of the memory behind an empty slice.
-        nextPage = []
+    private func advance(_ page: SubscriberPage, _ count: Int) {
+        page.advance(count)
+        if page.bytes.isEmpty { self.page = nil }
     }
 
     // MARK: Positions
@@ -131,4 +127,9 @@ final class Subscriber {
         if case .live(let position) = phase { return position }
         return nil
     }
+}
+
+extension Subscriber: StreamSource {
+    func pull(_ count: Int) -> StreamPull { hub.pull(self, count) }
+    func channelIsGone() { hub.forget(self) }
 }

@@ -5,17 +5,23 @@ import Testing
 @testable import BridgeIO
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `HTTP server` {
-    @Test(arguments: [
-        ListenAddress.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0), .tcp(host: nil, port: 0),
-        .unix(path: "/tmp/wsbridge-test-\(getpid()).sock"),
-    ])
-    func `streams can be written to directly, wherever the server listens`(address: ListenAddress) throws {
+    @Test(
+        arguments: [
+            ListenAddress.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0),
+            .tcp(host: nil, port: 0), .unix(path: "/tmp/wsbridge-test-\(getpid()).sock"),
+        ],
+        [StreamWay.detached, .suspended, .pulled]
+    )
+    func `streams can be written in every mode, wherever the server listens`(
+        address: ListenAddress,
+        way: StreamWay
+    ) throws {
         var settings = HTTPSettings()
         settings.listen = address
-        let service = try TestService(settings)
+        let service = try TestService(settings, way: way)
         let server = try #require(service.server)
-        #expect(server.checkStreams())
-        #expect(server.delivery == .direct)
+        server.checkStreams()
+        #expect(server.streamMode == way.mode)
         service.stop()
     }
 
@@ -118,8 +124,8 @@ import Testing
     @Test func `after a failed check streams of HTTP/1.1 are pulled, and the server can be stopped`() throws {
         let service = try TestService()
         let server = try #require(service.server)
-        #expect(!server.checkStreams(within: .zero))
-        #expect(server.delivery == .pulled)
+        server.checkStreams(within: .zero)
+        #expect(server.streamMode == .pulled)
         let client = try service.client("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         client.onChange = {
             if client.data == ["pulled"] { return service.loop.stop() }

@@ -18,7 +18,12 @@ import WebSocketProtocol
     private let gate: RequestGate
     private var turnEnd: BeforeWaiting?
 
-    init(_ settings: HTTPSettings = HTTPSettings(), history: HistoryLimits = HistoryLimits()) throws {
+    /// `way` is that of streams.
+    init(
+        _ settings: HTTPSettings = HTTPSettings(),
+        history: HistoryLimits = HistoryLimits(),
+        way: StreamWay = .detached
+    ) throws {
         var settings = settings
         if settings.listen == HTTPSettings().listen { settings.listen = .tcp(host: "127.0.0.1", port: 0) }
         hub = EventHub(loop: loop, settings: settings)
@@ -26,7 +31,13 @@ import WebSocketProtocol
         other = try unwrap(hub.register("other", limits: history))
         gate = RequestGate(settings, ownNames: [])
         let socket = try ListenSocket(settings.listen)
-        server = try HTTPServer(loop: loop, socket: socket, settings: settings, handler: self)
+        server = try HTTPServer(
+            loop: loop,
+            socket: socket,
+            settings: settings,
+            handler: self,
+            streamMode: way.mode
+        )
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
     }
 
@@ -120,6 +131,30 @@ import WebSocketProtocol
         guard case .tcp(let host?, let port) = server?.address else { throw Missing() }
         return TestClient(loop: loop, address: try unwrap(SocketAddress(literal: host, port: port)), request)
     }
+}
+
+/// How a stream reaches its client.
+enum StreamWay: CaseIterable {
+    case detached, suspended, pulled
+    /// Without chunks, as there are none in HTTP/1.0.
+    case pulledPlain
+
+    var mode: StreamMode {
+        switch self {
+        case .detached: .detached
+        case .suspended: .suspended
+        case .pulled, .pulledPlain: .pulled
+        }
+    }
+
+    /// For what takes long: one in which the hub writes, and one in which it is asked.
+    ///
+    /// libmicrohttpd's chunks would cut large messages in pieces that `TestClient.endsWith` does not find.
+    static let twoKinds = [StreamWay.detached, .pulledPlain]
+
+    /// Of HTTP/1.
+    var version: String { self == .pulledPlain ? "1.0" : "1.1" }
+    var isChunked: Bool { self != .pulledPlain }
 }
 
 struct Missing: Error {}

@@ -7,9 +7,6 @@ private func request(_ query: String, version: String) -> String {
     "GET /v1/events\(query) HTTP/\(version)\r\nHost: localhost\r\n\r\n"
 }
 
-/// Both ways in which streams reach their clients, and one that reads the log on its own to the end.
-private let kinds = [("1.1", ""), ("1.0", ""), ("1.1", "&limit=1000"), ("1.0", "&limit=1000")]
-
 @MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct `Merged streams` {
     /// Runs steps, each once the client has got the text with which the one before ended.
     private func run(
@@ -39,11 +36,12 @@ private let kinds = [("1.1", ""), ("1.0", ""), ("1.1", "&limit=1000"), ("1.0", "
         withExtendedLifetime(turns) {}
     }
 
-    @Test(arguments: kinds) func `follow connections that come and go`(version: String, query: String) throws
-    {
-        let service = try TestService(history: HistoryLimits(maxMessages: 3))
+    /// The second query is of one that reads the log on its own to the end.
+    @Test(arguments: StreamWay.allCases, ["", "&limit=1000"])
+    func `follow connections that come and go`(way: StreamWay, query: String) throws {
+        let service = try TestService(history: HistoryLimits(maxMessages: 3), way: way)
         let client = try service.client(
-            request("?types=text&format=raw&connection=*\(query)", version: version)
+            request("?types=text&format=raw&connection=*\(query)", version: way.version)
         )
         var new = service.other
         run(
@@ -91,9 +89,11 @@ private let kinds = [("1.1", ""), ("1.0", ""), ("1.1", "&limit=1000"), ("1.0", "
         #expect(service.hub.subscriberCount == 0)
     }
 
-    @Test(arguments: ["1.1", "1.0"]) func `show no connection that they do not name`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request("?format=raw&connection=d*", version: version))
+    @Test(arguments: StreamWay.allCases) func `show no connection that they do not name`(way: StreamWay)
+        throws
+    {
+        let service = try TestService(way: way)
+        let client = try service.client(request("?format=raw&connection=d*", version: way.version))
         run(
             service,
             client,
@@ -115,9 +115,9 @@ private let kinds = [("1.1", ""), ("1.0", ""), ("1.1", "&limit=1000"), ("1.0", "
         service.stop()
     }
 
-    @Test(arguments: ["1.1", "1.0"]) func `end when their last connection goes`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request("?format=raw&connection=*", version: version))
+    @Test(arguments: StreamWay.allCases) func `end when their last connection goes`(way: StreamWay) throws {
+        let service = try TestService(way: way)
+        let client = try service.client(request("?format=raw&connection=*", version: way.version))
         run(
             service,
             client,

@@ -9,13 +9,12 @@ import WebSocketProtocol
 @MainActor private final class PairChannel: StreamChannel {
     let delivery = StreamDelivery.direct
     let descriptor: Int32
-    var onPull: (Int) -> StreamPull = { _ in .end }
-    var onGone: () -> Void = {}
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
     }
 
+    func attach(_ source: any StreamSource) {}
     func wake() {}
     func end() {}
 }

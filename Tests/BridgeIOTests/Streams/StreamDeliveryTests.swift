@@ -7,33 +7,34 @@ private func request(_ query: String = "", version: String = "1.1") -> String {
     "GET /events\(query) HTTP/\(version)\r\nHost: localhost\r\n\r\n"
 }
 
-/// Both ways in which streams reach their clients: written directly, and pulled by libmicrohttpd.
-private let versions = ["1.1", "1.0"]
-
 /// The numbers with which the messages begin.
 @MainActor private func numbers(_ client: TestClient) -> [Int] {
     client.data.compactMap { Int($0.prefix { $0 != " " }) }
 }
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct `Stream delivery` {
-    @Test(arguments: versions) func `a stream has the head of one, and the retry hint first`(version: String)
+    @Test(arguments: StreamWay.allCases) func `a stream has the head of one, and the retry hint first`(
+        way: StreamWay
+    )
         throws
     {
-        let service = try TestService()
-        let client = try service.client(request(version: version))
+        let service = try TestService(way: way)
+        let client = try service.client(request(version: way.version))
         client.onChange = { if client.body?.hasSuffix("\n\n") ?? false { service.loop.stop() } }
         service.run()
-        #expect(client.text.hasPrefix("HTTP/1.\(version.suffix(1)) 200 OK\r\n") || version == "1.0")
-        #expect(client.text.lowercased().contains("transfer-encoding: chunked") == (version == "1.1"))
+        #expect(client.text.hasPrefix("HTTP/1.\(way.version.suffix(1)) 200 OK\r\n") || !way.isChunked)
+        #expect(client.text.lowercased().contains("transfer-encoding: chunked") == way.isChunked)
         let retry = try #require(client.body?.split(separator: "\n").first)
         let milliseconds = try #require(Int(retry.dropFirst("retry: ".count)))
         #expect(1500...2500 ~= milliseconds)
         service.stop()
     }
 
-    @Test(arguments: versions) func `what is published arrives in order, once`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request(version: version))
+    @Test(arguments: StreamWay.allCases) func `what is published arrives in order, once`(way: StreamWay)
+        throws
+    {
+        let service = try TestService(way: way)
+        let client = try service.client(request(version: way.version))
         let sent = (1...1000).map { "message \($0)" }
         client.onChange = {
             if client.data.isEmpty, service.hub.subscriberCount == 1 {
@@ -46,12 +47,14 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions) func `replay joins what is live without gap or duplicate`(version: String)
+    @Test(arguments: StreamWay.allCases) func `replay joins what is live without gap or duplicate`(
+        way: StreamWay
+    )
         throws
     {
-        let service = try TestService()
+        let service = try TestService(way: way)
         for number in 1...5000 { service.publish("message \(number)") }
-        let client = try service.client(request("?since=start", version: version))
+        let client = try service.client(request("?since=start", version: way.version))
         var published = 5000
         client.onChange = {
             while published < 6000 {
@@ -66,25 +69,29 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions) func `a limit ends the stream after so many records`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request("?limit=3", version: version))
+    @Test(arguments: StreamWay.allCases) func `a limit ends the stream after so many records`(way: StreamWay)
+        throws
+    {
+        let service = try TestService(way: way)
+        let client = try service.client(request("?limit=3", version: way.version))
         client.onChange = {
             if client.hasEnded { return service.loop.stop() }
             if client.data.isEmpty { for number in 1...5 { service.publish("message \(number)") } }
         }
         service.run()
         #expect(client.data == ["message 1", "message 2", "message 3"])
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         #expect(service.hub.subscriberCount == 0)
         service.stop()
     }
 
-    @Test(arguments: versions) func `a client that leaves is noticed without a message`(version: String)
+    @Test(arguments: StreamWay.allCases) func `a client that leaves is noticed without a message`(
+        way: StreamWay
+    )
         throws
     {
-        let service = try TestService()
-        let client = try service.client(request(version: version))
+        let service = try TestService(way: way)
+        let client = try service.client(request(version: way.version))
         client.onChange = { client.leave() }
         var turns: BeforeWaiting?
         var hadSubscriber = false
@@ -98,11 +105,11 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions)
-    func `a subscriber that stalls gets everything later, and others get it now`(version: String) throws {
-        let service = try TestService()
-        let slow = try service.client(request(version: version))
-        let fast = try service.client(request(version: version))
+    @Test(arguments: StreamWay.twoKinds)
+    func `a subscriber that stalls gets everything later, and others get it now`(way: StreamWay) throws {
+        let service = try TestService(way: way)
+        let slow = try service.client(request(version: way.version))
+        let fast = try service.client(request(version: way.version))
         let filling = String(repeating: "x", count: 10_000)
         let count = 1000
         let expected = (1...count).map { "\($0) \(filling)" }
@@ -131,12 +138,12 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions)
-    func `records that a stalled subscriber can never get are announced as a gap`(version: String) throws {
+    @Test(arguments: StreamWay.twoKinds)
+    func `records that a stalled subscriber can never get are announced as a gap`(way: StreamWay) throws {
         var history = HistoryLimits()
         history.maxMessages = 10
-        let service = try TestService(history: history)
-        let client = try service.client(request(version: version))
+        let service = try TestService(history: history, way: way)
+        let client = try service.client(request(version: way.version))
         let filling = String(repeating: "x", count: 100_000)
         let count = 200
         var published = 0
@@ -173,22 +180,24 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions) func `silence is broken by a comment`(version: String) throws {
+    @Test(arguments: StreamWay.allCases) func `silence is broken by a comment`(way: StreamWay) throws {
         var settings = HTTPSettings()
         settings.keepAlive = .milliseconds(30)
-        let service = try TestService(settings)
-        let client = try service.client(request(version: version))
+        let service = try TestService(settings, way: way)
+        let client = try service.client(request(version: way.version))
         client.onChange = { if client.body?.hasSuffix("\n\n:\n\n:\n\n") ?? false { service.loop.stop() } }
         service.run()
         #expect(client.data.isEmpty)
         service.stop()
     }
 
-    @Test(arguments: versions) func `silence by filtering is broken by the id alone`(version: String) throws {
+    @Test(arguments: StreamWay.allCases) func `silence by filtering is broken by the id alone`(way: StreamWay)
+        throws
+    {
         var settings = HTTPSettings()
         settings.keepAlive = .milliseconds(30)
-        let service = try TestService(settings)
-        let client = try service.client(request("?types=binary", version: version))
+        let service = try TestService(settings, way: way)
+        let client = try service.client(request("?types=binary", version: way.version))
         var hasPublished = false
         client.onChange = {
             if !hasPublished { service.publish("not for this subscriber") }
@@ -202,11 +211,13 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions) func `the end of the bridge ends streams with a retry hint`(version: String)
+    @Test(arguments: StreamWay.allCases) func `the end of the bridge ends streams with a retry hint`(
+        way: StreamWay
+    )
         throws
     {
-        let service = try TestService()
-        let client = try service.client(request(version: version))
+        let service = try TestService(way: way)
+        let client = try service.client(request(version: way.version))
         client.onChange = {
             if client.hasEnded { return service.loop.stop() }
             if client.data.isEmpty, service.hub.log.headSequence == 0 {
@@ -218,7 +229,7 @@ private let versions = ["1.1", "1.0"]
         #expect(client.data == ["the last one"])
         let tail = try #require(client.body?.split(separator: "\n").last)
         #expect(tail.hasPrefix("retry: "))
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         service.stop()
     }
 

@@ -7,42 +7,41 @@ private func request(_ query: String = "", version: String = "1.1") -> String {
     "GET /events\(query) HTTP/\(version)\r\nHost: localhost\r\n\r\n"
 }
 
-/// Both ways in which streams reach their clients: written directly, and pulled by libmicrohttpd.
-private let versions = ["1.1", "1.0"]
 private let queries = [
     "?idle=30ms", "?idle=30ms&limit=9", "?idle=30ms&format=ndjson", "?idle=30ms&slow=disconnect",
 ]
 
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Streams that end by themselves` {
-    @Test(arguments: versions, queries) func `do so cleanly when nothing comes`(
-        version: String,
+    @Test(arguments: StreamWay.allCases, queries) func `do so cleanly when nothing comes`(
+        way: StreamWay,
         query: String
     )
         throws
     {
-        let service = try TestService()
-        let client = try service.client(request(query, version: version))
+        let service = try TestService(way: way)
+        let client = try service.client(request(query, version: way.version))
         client.onChange = { if client.hasEnded { service.loop.stop() } }
         service.run()
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         #expect(service.hub.subscriberCount == 0)
         service.stop()
     }
 
-    @Test(arguments: versions) func `have shown what was there`(version: String) throws {
-        let service = try TestService()
+    @Test(arguments: StreamWay.allCases) func `have shown what was there`(way: StreamWay) throws {
+        let service = try TestService(way: way)
         for number in 1...3000 { service.publish("message \(number)") }
-        let client = try service.client(request("?since=start&idle=1ms", version: version))
+        let client = try service.client(request("?since=start&idle=1ms", version: way.version))
         client.onChange = { if client.hasEnded { service.loop.stop() } }
         service.run()
         #expect(client.data == (1...3000).map { "message \($0)" })
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         service.stop()
     }
 
-    @Test(arguments: versions) func `wait while something comes now and then`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request("?idle=40ms", version: version))
+    @Test(arguments: StreamWay.allCases) func `wait while something comes now and then`(way: StreamWay) throws
+    {
+        let service = try TestService(way: way)
+        let client = try service.client(request("?idle=40ms", version: way.version))
         var published = 0
         var timer: LoopTimer?
         func publishNext() {
@@ -62,14 +61,14 @@ private let queries = [
         service.stop()
     }
 
-    @Test(arguments: versions) func `do not while a client that stalls has not got everything`(
-        version: String
+    @Test(arguments: StreamWay.twoKinds) func `do not while a client that stalls has not got everything`(
+        way: StreamWay
     )
         throws
     {
-        let service = try TestService()
+        let service = try TestService(way: way)
         let filling = String(repeating: "x", count: 100_000)
-        let client = try service.client(request("?idle=20ms", version: version))
+        let client = try service.client(request("?idle=20ms", version: way.version))
         let count = 100
         var isStalled = false
         var resumption: LoopTimer?
@@ -83,14 +82,16 @@ private let queries = [
         }
         service.run()
         #expect(client.data.count == count)
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         withExtendedLifetime(resumption) {}
         service.stop()
     }
 
-    @Test(arguments: versions) func `are not kept by what their filter keeps back`(version: String) throws {
-        let service = try TestService()
-        let client = try service.client(request("?types=binary&idle=30ms", version: version))
+    @Test(arguments: StreamWay.allCases) func `are not kept by what their filter keeps back`(way: StreamWay)
+        throws
+    {
+        let service = try TestService(way: way)
+        let client = try service.client(request("?types=binary&idle=30ms", version: way.version))
         var timer: LoopTimer?
         func publishNext() {
             service.publish("not for this one")
@@ -112,11 +113,11 @@ private let queries = [
     private static let filling = String(repeating: "x", count: 100_000)
 
     /// Publishes more than sockets, feed and history hold, to a client that does not read.
-    private func overrun(_ query: String, version: String) throws -> (
+    private func overrun(_ query: String, way: StreamWay) throws -> (
         service: TestService, client: TestClient
     ) {
-        let service = try TestService(history: HistoryLimits(maxMessages: 10))
-        let client = try service.client(request(query, version: version))
+        let service = try TestService(history: HistoryLimits(maxMessages: 10), way: way)
+        let client = try service.client(request(query, version: way.version))
         var published = 0
         var turns: BeforeWaiting?
         client.onChange = {
@@ -138,12 +139,12 @@ private let queries = [
         return (service, client)
     }
 
-    @Test(arguments: versions) func `are disconnected if they wish so, though they do not read`(
-        version: String
+    @Test(arguments: StreamWay.twoKinds) func `are disconnected if they wish so, though they do not read`(
+        way: StreamWay
     )
         throws
     {
-        let (service, client) = try overrun("?slow=disconnect", version: version)
+        let (service, client) = try overrun("?slow=disconnect", way: way)
         #expect(service.hub.subscriberCount == 0)
         #expect(service.hub.gaps(of: service.connection) == 0)
         client.onChange = { if client.hasEnded { service.loop.stop() } }
@@ -154,8 +155,10 @@ private let queries = [
         service.stop()
     }
 
-    @Test(arguments: versions) func `stay otherwise, and their gaps are counted`(version: String) throws {
-        let (service, client) = try overrun("", version: version)
+    @Test(arguments: StreamWay.twoKinds) func `stay otherwise, and their gaps are counted`(way: StreamWay)
+        throws
+    {
+        let (service, client) = try overrun("", way: way)
         #expect(service.hub.subscriberCount == 1)
         client.onChange = {
             if client.endsWith(message: "\(Self.count) \(Self.filling)") { service.loop.stop() }

@@ -7,13 +7,11 @@ private func request(_ target: String, version: String = "1.1") -> String {
     "GET \(target) HTTP/\(version)\r\nHost: localhost\r\n\r\n"
 }
 
-private let versions = ["1.1", "1.0"]
-
 @MainActor @Suite(.serialized, .timeLimit(.minutes(1))) struct `Delivery of formats` {
-    private func body(_ target: String, version: String, publish: (TestService) -> Void) throws -> String {
-        let service = try TestService()
+    private func body(_ target: String, way: StreamWay, publish: (TestService) -> Void) throws -> String {
+        let service = try TestService(way: way)
         publish(service)
-        let client = try service.client(request(target, version: version))
+        let client = try service.client(request(target, version: way.version))
         client.onChange = { if client.hasEnded { service.loop.stop() } }
         service.run()
         let text = try #require(client.body)
@@ -21,8 +19,8 @@ private let versions = ["1.1", "1.0"]
         return text
     }
 
-    @Test(arguments: versions) func `raw is the payloads alone`(version: String) throws {
-        let text = try body("/events?format=raw&since=start&limit=2", version: version) { service in
+    @Test(arguments: StreamWay.allCases) func `raw is the payloads alone`(way: StreamWay) throws {
+        let text = try body("/events?format=raw&since=start&limit=2", way: way) { service in
             service.publish("one\r\ntwo")
             service.hub.append(.status(.ready), of: service.connection)
             service.hub.append(.message(Message(.binary, [1, 2, 3])), of: service.connection)
@@ -30,10 +28,10 @@ private let versions = ["1.1", "1.0"]
         #expect(text == "one\r\ntwo\nAQID\n")
     }
 
-    @Test(arguments: versions) func `lines of JSON are one a record`(version: String) throws {
+    @Test(arguments: StreamWay.allCases) func `lines of JSON are one a record`(way: StreamWay) throws {
         let text = try body(
             "/events?format=ndjson&types=text,status&since=start&limit=2",
-            version: version
+            way: way
         ) { service in
             service.publish("one\n")
             service.hub.append(.status(.ready), of: service.connection)
@@ -46,21 +44,23 @@ private let versions = ["1.1", "1.0"]
         #expect(lines[3].isEmpty)
     }
 
-    @Test(arguments: versions) func `JSON events begin with the retry hint and have ids`(version: String)
+    @Test(arguments: StreamWay.allCases) func `JSON events begin with the retry hint and have ids`(
+        way: StreamWay
+    )
         throws
     {
-        let text = try body("/events?format=json&since=start&limit=1", version: version) { $0.publish("one") }
+        let text = try body("/events?format=json&since=start&limit=1", way: way) { $0.publish("one") }
         #expect(text.hasPrefix("retry: "))
         #expect(text.contains("\n\nid: "))
         #expect(text.hasSuffix(#""data":"one"}"# + "\n\n"))
     }
 
-    @Test(arguments: versions, ["ndjson", "raw"])
-    func `formats without comments are silent, at their end too`(version: String, format: String) throws {
+    @Test(arguments: StreamWay.allCases, ["ndjson", "raw"])
+    func `formats without comments are silent, at their end too`(way: StreamWay, format: String) throws {
         var settings = HTTPSettings()
         settings.keepAlive = .milliseconds(10)
-        let service = try TestService(settings)
-        let client = try service.client(request("/events?format=\(format)", version: version))
+        let service = try TestService(settings, way: way)
+        let client = try service.client(request("/events?format=\(format)", version: way.version))
         var ending: LoopTimer?
         client.onChange = {
             if client.hasEnded { return service.loop.stop() }
@@ -70,15 +70,16 @@ private let versions = ["1.1", "1.0"]
         }
         service.run()
         #expect(client.body == "")
-        #expect(client.isComplete == (version == "1.1"))
+        #expect(client.isComplete == way.isChunked)
         withExtendedLifetime(ending) {}
         service.stop()
     }
 
-    @Test(arguments: versions) func `what was sent is shown to those who ask`(version: String) throws {
+    @Test(arguments: StreamWay.allCases) func `what was sent is shown to those who ask`(way: StreamWay) throws
+    {
         let text = try body(
             "/events?format=raw&since=start&direction=out&limit=1",
-            version: version
+            way: way
         ) { service in
             service.publish("received")
             service.publish("sent", direction: .sent)
@@ -86,11 +87,13 @@ private let versions = ["1.1", "1.0"]
         #expect(text == "sent\n")
     }
 
-    @Test(arguments: versions) func `several connections come in order of arrival`(version: String) throws {
-        let service = try TestService()
+    @Test(arguments: StreamWay.allCases) func `several connections come in order of arrival`(way: StreamWay)
+        throws
+    {
+        let service = try TestService(way: way)
         for number in 1...100 { service.publish("\(number)", of: number % 3 == 0 ? service.other : nil) }
         let client = try service.client(
-            request("/v1/events?format=raw&since=start&limit=200", version: version)
+            request("/v1/events?format=raw&since=start&limit=200", version: way.version)
         )
         var isLive = false
         client.onChange = {
@@ -106,8 +109,8 @@ private let versions = ["1.1", "1.0"]
         service.stop()
     }
 
-    @Test(arguments: versions) func `the newest are what last asks for`(version: String) throws {
-        let text = try body("/events?format=raw&last=2&limit=2", version: version) { service in
+    @Test(arguments: StreamWay.allCases) func `the newest are what last asks for`(way: StreamWay) throws {
+        let text = try body("/events?format=raw&last=2&limit=2", way: way) { service in
             for number in 1...5 { service.publish("\(number)") }
             service.hub.append(.status(.ready), of: service.connection)
         }

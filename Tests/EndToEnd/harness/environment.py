@@ -12,11 +12,17 @@ ROOT = Path(__file__).resolve().parents[3]
 BINARY = ROOT / os.environ.get("WSBRIDGE_BINARY", ".build/debug/wsbridge")
 
 
+#: Says how event streams are written; tests of streams set it, and it may be set for all tests at once.
+STREAM_MODE = "WSBRIDGE_STREAM_MODE"
+
+
 def clean_environment(**extra: str) -> dict[str, str]:
     """Return the environment less what would change the product's or curl's behaviour, plus `extra`."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.upper().startswith(("WSBRIDGE_", "SSL_CERT_")) and not name.upper().endswith("_PROXY")
+        if name == STREAM_MODE
+        or not name.upper().startswith(("WSBRIDGE_", "SSL_CERT_"))
+        and not name.upper().endswith("_PROXY")
     }
     return {**kept, **extra}
