@@ -1,7 +1,7 @@
 #include "CCURL.h"
 #include <dlfcn.h>
 
-// Checks of arguments that call by name.
+// Macros that check types, and would call what is not linked.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

@@ -2,22 +2,23 @@
 package struct SecretMask: Sendable {
     private static let mask = Array("***".utf8)
 
-    /// Longest first.
-    private let secrets: [[UInt8]]
+    /// By the bytes that they begin with, since there may be thousands; the longest first.
+    private let secrets: [ArraySlice<UInt8>: [[UInt8]]]
+    /// Bytes of the longest secret.
+    package let longest: Int
+    /// Shorter secrets would be found everywhere.
+    private static let shortest = 3
 
-    /// Masks these texts, as a whole and in the parts that may be repeated alone.
-    ///
-    /// What is shorter than three bytes would be found everywhere.
+    /// Masks these texts, as a whole and in the parts that may be repeated alone, unless those have one or two bytes.
     package init(_ secrets: [String]) {
         let words = secrets.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
         let parts = words.flatMap { $0.split(whereSeparator: { ";,&=?".contains($0) }).map(String.init) }
         let all = secrets + words + parts + parts.map(\.percentDecoded)
-        let distinct = Set(all.map { Array($0.utf8) }).filter { $0.count >= 3 }
-        self.secrets = distinct.sorted { $0.count > $1.count }
+        let distinct = Set(all.map { Array($0.utf8) }).filter { $0.count >= SecretMask.shortest }
+        let sorted = distinct.sorted { $0.count > $1.count }
+        longest = sorted.first?.count ?? 0
+        self.secrets = Dictionary(grouping: sorted) { $0.prefix(SecretMask.shortest) }
     }
-
-    /// Bytes of the longest secret.
-    package var longest: Int { secrets.first?.count ?? 0 }
 
     /// The beginning of `text` of at most so many bytes, masked.
     ///
@@ -27,7 +28,8 @@ package struct SecretMask: Sendable {
         var shown: [UInt8] = []
         var rest = text[...]
         while shown.count < maximumBytes, rest.count >= (isCut ? max(longest, 1) : 1) {
-            if let secret = secrets.first(where: { rest.starts(with: $0) }) {
+            let candidates = secrets[rest.prefix(SecretMask.shortest)] ?? []
+            if let secret = candidates.first(where: { rest.starts(with: $0) }) {
                 shown += SecretMask.mask
                 rest = rest.dropFirst(secret.count)
             } else {

@@ -16,7 +16,7 @@ extension Bridge {
         let shape = query.subscription(to: ConnectionSelection(indices), at: loop.wallTime).shape
         do throws(Problem) {
             try checkRoom()
-            try checkRoom(for: shape)
+            try checkRoom(hub.hasRoom(for: shape))
         } catch {
             return .response(StreamRefusal.response(error, to: head, query.format).adding(request.fields))
         }
@@ -66,6 +66,7 @@ extension Bridge {
             return .response(json(request) { page.writeMembers(to: &$0, log: hub.log) })
         }
         try checkRoom()
+        try checkRoom(hub.hasRoom(forPollsOf: poll.filter))
         return .later { [self, poll] held in
             let waiting = hub.wait(poll, for: patience) { [self] page in
                 held.give(json(request) { page.writeMembers(to: &$0, log: hub.log) })
@@ -90,8 +91,8 @@ extension Bridge {
         }
     }
 
-    private func checkRoom(for shape: StreamShape) throws(Problem) {
-        guard hub.hasRoom(for: shape) else {
+    private func checkRoom(_ hasFilters: Bool) throws(Problem) {
+        guard hasFilters else {
             throw .tooManyFilters(limit: configuration.http.maxFilters, retryAfter: configuration.http.retry)
         }
     }

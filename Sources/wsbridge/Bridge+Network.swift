@@ -31,7 +31,7 @@ extension Bridge {
     var network: NetworkWatcher? { try? networkWatch?.get() }
 
     private func networkChanged(gained: Bool) {
-        for connection in Array(connections.values) + Array(leaving.values) {
+        for connection in allConnections {
             connection.upstream.networkChanged(gained: gained)
         }
     }

@@ -29,7 +29,9 @@ final class Bridge {
     /// Those that have to know who reads them.
     private var onDemand: [BridgedConnection] = []
     /// Those that were removed and still have to close, by name.
-    private(set) var leaving: [String: BridgedConnection] = [:]
+    private var leaving: [String: BridgedConnection] = [:]
+    /// With those that still have to close.
+    var allConnections: [BridgedConnection] { Array(connections.values) + Array(leaving.values) }
     /// Those of `configuration` that the file does not have, or has otherwise.
     private var clientConnections = ClientConnections()
     /// Nil where no connection wants the network watched; a failure where the system does not allow it.

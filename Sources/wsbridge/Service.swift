@@ -63,7 +63,7 @@ final class Service {
             SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
         )
         wakeWatcher = WakeWatcher(loop: loop) { [unowned self] in
-            for connection in bridge.connections.values { connection.upstream.wake() }
+            for connection in bridge.allConnections { connection.upstream.wake() }
         }
     }
 

@@ -5,14 +5,13 @@ internal import BridgeIO
 final class Shutdown {
     private let bridge: Bridge
     private let onFinished: () -> Void
-    private var openUpstreams: Int
+    private var openUpstreams = 0
     private var deadline: LoopTimer?
     private var isEndingStreams = false
 
     init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
         self.bridge = bridge
         self.onFinished = onFinished
-        openUpstreams = bridge.connections.count
     }
 
     func begin() {
@@ -22,8 +21,10 @@ final class Shutdown {
             bridge.log.warning("stopped before everything was written: the shutdown timeout is over")
             finish()
         }
-        guard !bridge.connections.isEmpty else { return endStreams() }
-        for connection in bridge.connections.values {
+        let connections = bridge.allConnections
+        guard !connections.isEmpty else { return endStreams() }
+        openUpstreams = connections.count
+        for connection in connections {
             connection.upstream.stop { [unowned self] in
                 openUpstreams -= 1
                 if openUpstreams == 0 { endStreams() }
@@ -32,8 +33,7 @@ final class Shutdown {
     }
 
     private func endStreams() {
-        for connection in bridge.connections.values { connection.sender.stop() }
-        for connection in bridge.leaving.values { connection.sender.stop() }
+        for connection in bridge.allConnections { connection.sender.stop() }
         bridge.hub.endAll()
         isEndingStreams = true
     }

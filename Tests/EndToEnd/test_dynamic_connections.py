@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Upstream, await_truth, curl
+from harness import Bridge, RawPeer, RawUpstream, Stream, Upstream, await_truth, curl
 from harness.http1 import Response
+from harness.raw_upstream import frame
 
 
 class Dynamic:
@@ -222,10 +223,8 @@ def test_who_waits_for_a_removed_connection_is_told(start_upstream, dynamic: Dyn
             assert poller.response().status == 200
 
 
-def test_what_comes_back_has_nothing_of_what_was_removed(start_upstream, start_raw_upstream, dynamic) -> None:
-    # The peer never answers the close frame, so the old one would take its time to close.
-    raw = start_raw_upstream()
-    new = start_upstream()
+def leave(raw: RawUpstream, dynamic: Dynamic) -> tuple[RawPeer, Stream]:
+    """Remove a connection, and return its peer, which was sent a close frame, and a stream of it."""
     dynamic.start()
     dynamic.put("a", {"url": raw.url, "closeTimeout": "1h"})
     peer = raw.accept()
@@ -234,6 +233,13 @@ def test_what_comes_back_has_nothing_of_what_was_removed(start_upstream, start_r
     stream = dynamic.bridge.stream("/v1/connections/a/events?types=status")
     assert dynamic.delete("a").status == 204
     assert peer.close_frame() == (1001, "")
+    return peer, stream
+
+
+def test_what_comes_back_has_nothing_of_what_was_removed(start_upstream, start_raw_upstream, dynamic) -> None:
+    # The peer never answers the close frame, so the old one would take its time to close.
+    peer, stream = leave(start_raw_upstream(), dynamic)
+    new = start_upstream()
     assert dynamic.put("a", {"url": new.url}).status == 201
     peer.gone()
     new.peer().send("first")
@@ -245,6 +251,16 @@ def test_what_comes_back_has_nothing_of_what_was_removed(start_upstream, start_r
     assert first.data == "first"
     counters = dynamic.status("a")["counters"]
     assert (counters["opens"], counters["closes"]) == (1, 0)
+
+
+def test_a_stop_waits_for_what_is_being_removed(start_raw_upstream, dynamic: Dynamic) -> None:
+    peer, stream = leave(start_raw_upstream(), dynamic)
+    dynamic.bridge.signal(signal.SIGTERM)
+    dynamic.bridge.err.until(lambda text: "stopping" in text, "it begins to stop")
+    peer.send(frame(8, b"\x03\xe9"))
+    peer.close()
+    assert [json.loads(event.data)["type"] for event in stream.rest()] == ["snapshot", "closed"]
+    assert dynamic.bridge.exit_code() == 0
 
 
 def test_open_merged_streams_take_in_what_comes(start_upstream, dynamic: Dynamic) -> None:

@@ -121,3 +121,10 @@ def test_filters_that_say_the_same_count_once(serve_with) -> None:
             "matches": ["/x:1", "/y:2"],
         }
     ] * 2
+
+
+def test_polls_that_wait_have_filters_as_well(serve_with) -> None:
+    bridge, _ = serve_with("http: { maxFilters: 1 }")
+    bridge.stream("/events?match=/x:1")
+    assert_problem(bridge.get("/messages?match=/x:1&wait=1s"), 503, "too-many-subscribers")
+    assert bridge.get("/messages?match=/x:1").status == 200

@@ -18,7 +18,7 @@ import WebSocketProtocol
         (["key=s3cret;other=more"], "s3cret more", "*** ***"),
         (["wss://h/feed?ticket=s3cret\n"], "at wss://h/feed, ticket s3cret", "at ***, *** ***"),
         (["a%20s3cret"], "a s3cret", "***"),
-        (["abc", "abcdef"], "abcdef abc", "*** ***"),
+        (["abc", "abcdef"], "abcdef abc ab", "*** *** ab"),
         (["ab", ""], "ab", "ab"),
         ([], "text", "text"),
         (["s3cret"], "", ""),

@@ -19,7 +19,7 @@ extension ConnectionMachine {
         from(.idle, to: nil, ended),
 
         from(.connecting, to: .open, "the handshake is complete"),
-        from(.connecting, to: .waiting, "the attempt failed, or `connectTimeout` is over"),
+        from(.connecting, to: .waiting, "the attempt failed, or its time is over"),
         from(.connecting, to: .offline, "the network was lost, or the attempt failed without one"),
         from(.connecting, to: .idle, "the attempt failed, and nobody needs the connection (`onDemand`)"),
         from(.connecting, to: .failed, "the last of `maxRetries` failed; a status of `stopOnStatus` came"),

@@ -96,7 +96,7 @@ extension Problem {
     package static func tooManyFilters(limit: Int, retryAfter: Duration) -> Problem {
         Problem(
             .tooManySubscribers,
-            "event streams may have at most \(limit) different filters at a time",
+            "streams and waiting polls may have at most \(limit) different filters at a time",
             fields: [Problem.retryAfter(retryAfter)]
         )
     }

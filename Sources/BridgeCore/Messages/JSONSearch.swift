@@ -7,11 +7,14 @@ struct JSONSearch: Equatable, Sendable {
     fileprivate struct Node: Equatable, Sendable {
         let name: [UInt8]
         let index: Int?
+        /// Always in front of it; -1: it is the document.
+        let parent: Int
         var children: [Int] = []
+        /// The children again, for where they are too many to look at each.
+        var byName: [[UInt8]: Int] = [:]
+        var byIndex: [Int: Int] = [:]
         /// The pointers that end here, by their number.
         var places: [Int] = []
-        /// The pointers that end here or below, which is what a member that comes again makes void.
-        var placesBelow: [Int] = []
     }
 
     static let deepest = 512
@@ -19,7 +22,7 @@ struct JSONSearch: Equatable, Sendable {
     /// How many pointers are looked for.
     let count: Int
     /// The first one is the document.
-    fileprivate var nodes = [Node(name: [], index: nil)]
+    fileprivate var nodes = [Node(name: [], index: nil, parent: -1)]
 
     init(_ pointers: [JSONPointer]) {
         count = pointers.count
@@ -28,18 +31,18 @@ struct JSONSearch: Equatable, Sendable {
 
     private mutating func add(_ pointer: JSONPointer, _ place: Int) {
         var node = 0
-        nodes[node].placesBelow.append(place)
-        for step in pointer.steps {
-            if let known = nodes[node].children.first(where: { nodes[$0].name == step }) {
-                node = known
-            } else {
-                nodes.append(Node(name: step, index: JSONPointer.index(step)))
-                nodes[node].children.append(nodes.count - 1)
-                node = nodes.count - 1
-            }
-            nodes[node].placesBelow.append(place)
-        }
+        for step in pointer.steps { node = nodes[node].byName[step] ?? addNode(step, below: node) }
         nodes[node].places.append(place)
+    }
+
+    private mutating func addNode(_ step: [UInt8], below parent: Int) -> Int {
+        let node = Node(name: step, index: JSONPointer.index(step), parent: parent)
+        let number = nodes.count
+        nodes.append(node)
+        nodes[parent].children.append(number)
+        nodes[parent].byName[step] = number
+        if let index = node.index { nodes[parent].byIndex[index] = number }
+        return number
     }
 
     /// Where in the document the values stand, in the order of the pointers; nil where there is none.
@@ -47,7 +50,7 @@ struct JSONSearch: Equatable, Sendable {
     /// Strings keep their quotes. Nil if the bytes are not JSON.
     func values(in document: Span<UInt8>) -> [Range<Int>?]? {
         var walk = JSONWalk(self)
-        return walk.isDocument(document) ? walk.found : nil
+        return walk.isDocument(document) ? walk.valid : nil
     }
 
     /// Whether the bytes are JSON at all.
@@ -61,14 +64,34 @@ struct JSONSearch: Equatable, Sendable {
 /// One pass over a document.
 private struct JSONWalk {
     private let nodes: [JSONSearch.Node]
-    private(set) var found: [Range<Int>?]
+    private var found: [Range<Int>?]
+    /// Where the value of each node begins that came last as a member: what stands in front of it is void.
+    private var begins: [Int]
+    private var hasRepeats = false
     private var at = 0
     /// Below here nothing is looked for.
     private static let nowhere = -1
+    /// So many children are looked at one by one, which is quicker than to look one up.
+    private static let few = 8
 
     init(_ search: JSONSearch) {
         nodes = search.nodes
         found = Array(repeating: nil, count: search.count)
+        begins = Array(repeating: 0, count: nodes.count)
+    }
+
+    /// What was found, but for what a later member of the same name has made void.
+    var valid: [Range<Int>?] {
+        guard hasRepeats else { return found }
+        var found = found
+        var begins = begins
+        for (number, node) in nodes.enumerated() where node.parent >= 0 {
+            begins[number] = max(begins[number], begins[node.parent])
+            for place in node.places {
+                if let range = found[place], range.lowerBound < begins[number] { found[place] = nil }
+            }
+        }
+        return found
     }
 
     mutating func isDocument(_ bytes: Span<UInt8>) -> Bool {
@@ -124,18 +147,27 @@ private struct JSONWalk {
         return skip(UInt8(ascii: "]"), bytes)
     }
 
-    /// The node of a member, whose earlier value of the same name is void.
+    /// The node of a member whose name has just ended.
     private mutating func member(of node: Int, _ name: Span<UInt8>) -> Int {
-        guard node != JSONWalk.nowhere, !nodes[node].children.isEmpty else { return JSONWalk.nowhere }
-        guard let child = nodes[node].children.first(where: { JSONString.isEqual(name, nodes[$0].name) })
-        else { return JSONWalk.nowhere }
-        for place in nodes[child].placesBelow { found[place] = nil }
+        guard node != JSONWalk.nowhere, let child = child(of: node, name) else { return JSONWalk.nowhere }
+        if begins[child] > 0 { hasRepeats = true }
+        begins[child] = at
         return child
     }
 
+    private func child(of node: Int, _ name: Span<UInt8>) -> Int? {
+        guard nodes[node].children.count > JSONWalk.few else {
+            return nodes[node].children.first { JSONString.isEqual(name, nodes[$0].name) }
+        }
+        return nodes[node].byName[JSONString.decoded(name)]
+    }
+
     private func element(of node: Int, _ index: Int) -> Int {
-        guard node != JSONWalk.nowhere, !nodes[node].children.isEmpty else { return JSONWalk.nowhere }
-        return nodes[node].children.first { nodes[$0].index == index } ?? JSONWalk.nowhere
+        guard node != JSONWalk.nowhere else { return JSONWalk.nowhere }
+        guard nodes[node].children.count > JSONWalk.few else {
+            return nodes[node].children.first { nodes[$0].index == index } ?? JSONWalk.nowhere
+        }
+        return nodes[node].byIndex[index] ?? JSONWalk.nowhere
     }
 
     // MARK: Tokens

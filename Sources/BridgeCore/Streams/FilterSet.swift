@@ -24,8 +24,6 @@ package struct FilterSet: Sendable {
         search = JSONSearch(pointers)
     }
 
-    package var isEmpty: Bool { askers.isEmpty }
-
     /// Calls `body` with the offset of each filter that accepts the record.
     package func forEachAccepting(_ record: Record, _ body: (Int) -> Void) {
         /// Nil as long as nobody asked; empty if the message is not JSON.

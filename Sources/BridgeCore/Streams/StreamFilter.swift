@@ -105,6 +105,14 @@ package struct StreamFilter: Hashable, Sendable {
         guard !topics.isEmpty, let topic = record.shownTopic else { return true }
         return topics.contains { $0.matches(topic) }
     }
+
+    /// What counts against `http.maxFilters`: that it is for this one connection, and not for that one, does not.
+    package var combination: StreamFilter {
+        guard connections.indices.count == 1 else { return self }
+        var combination = self
+        combination.connections = ConnectionSelection([])
+        return combination
+    }
 }
 
 /// What decides which bytes a subscriber gets, but for how they are delimited.
@@ -117,11 +125,8 @@ package struct StreamShape: Hashable, Sendable {
         self.format = format
     }
 
-    /// What counts against `http.maxFilters`: that a stream shows this one connection, and not that one, does not.
+    /// What counts against `http.maxFilters`.
     package var combination: StreamShape {
-        guard filter.connections.indices.count == 1 else { return self }
-        var combination = self
-        combination.filter.connections = ConnectionSelection([])
-        return combination
+        StreamShape(filter: filter.combination, format: format)
     }
 }

@@ -131,7 +131,16 @@ package final class EventHub {
 
     /// Whether a stream of this shape would not be one kind too many.
     package func hasRoom(for shape: StreamShape) -> Bool {
-        feeds.hasRoom(for: shape, limit: settings.maxFilters)
+        feeds.combinations.contains(shape.combination) || hasRoomForCombinations
+    }
+
+    /// The same of polls that wait.
+    package func hasRoom(forPollsOf filter: StreamFilter) -> Bool {
+        polls.combinations.contains(filter.combination) || hasRoomForCombinations
+    }
+
+    private var hasRoomForCombinations: Bool {
+        feeds.combinations.count + polls.combinations.count < settings.maxFilters
     }
 
     /// Begins a stream: `retry:`, what `opening` writes, then the records from the start on.

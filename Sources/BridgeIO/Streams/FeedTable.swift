@@ -3,16 +3,9 @@ internal import BridgeCore
 /// The feeds that there are, found by what they are and by the connections whose records they take.
 struct FeedTable {
     private(set) var feeds: [Feed.Key: Feed] = [:]
-    private var takers: [ConnectionIndex: Takers] = [:]
-    /// How many feeds there are of each combination of format and filters.
-    private var combinations: [StreamShape: Int] = [:]
-
-    /// The feeds that may take records of a connection, and how they are asked whether they do.
-    private struct Takers {
-        var feeds: [Feed] = []
-        /// Made when the first record comes after a change.
-        var filters: FilterSet?
-    }
+    private var takers = TakerTable<Feed>()
+    /// Of format and filters.
+    private(set) var combinations = CountedSet<StreamShape>()
 
     /// What all feeds may hold together for subscribers that lag, and what one may.
     private static let maxBytes = 64 << 20
@@ -27,41 +20,20 @@ struct FeedTable {
     }
 
     /// The feeds that may take records of this connection.
-    func takers(of connection: ConnectionIndex) -> [Feed] { takers[connection]?.feeds ?? [] }
+    func takers(of connection: ConnectionIndex) -> [Feed] { takers[connection] }
 
     /// The feeds that take this record.
-    mutating func takers(of record: Record) -> [Feed] {
-        guard let feeds = takers[record.connection]?.feeds else { return [] }
-        let filters = takers[record.connection]?.filters ?? FilterSet(feeds.map(\.filter))
-        takers[record.connection]?.filters = filters
-        var taking: [Feed] = []
-        filters.forEachAccepting(record) { taking.append(feeds[$0]) }
-        return taking
-    }
-
-    /// Whether a stream of this shape would not be one kind too many.
-    func hasRoom(for shape: StreamShape, limit: Int) -> Bool {
-        combinations.count < limit || combinations[shape.combination] != nil
-    }
+    mutating func takers(of record: Record) -> [Feed] { takers.all(of: record) }
 
     mutating func add(_ feed: Feed) {
         feeds[feed.key] = feed
-        combinations[feed.key.shape.combination, default: 0] += 1
-        for connection in feed.filter.connections.indices {
-            takers[connection, default: Takers()].feeds.append(feed)
-            takers[connection]?.filters = nil
-        }
+        combinations.insert(feed.key.shape.combination)
+        takers.add(feed, feed.filter)
     }
 
     mutating func remove(_ feed: Feed) {
         guard feeds.removeValue(forKey: feed.key) != nil else { return }
-        let combination = feed.key.shape.combination
-        let left = (combinations[combination] ?? 1) - 1
-        combinations[combination] = left > 0 ? left : nil
-        for connection in feed.filter.connections.indices {
-            takers[connection]?.feeds.removeAll { $0 === feed }
-            takers[connection]?.filters = nil
-            if takers[connection]?.feeds.isEmpty ?? false { takers[connection] = nil }
-        }
+        combinations.remove(feed.key.shape.combination)
+        takers.remove(feed, feed.filter)
     }
 }

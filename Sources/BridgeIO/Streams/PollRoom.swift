@@ -2,28 +2,39 @@ package import BridgeCore
 
 /// Polls that wait until there is something to answer.
 final class PollRoom {
+    /// Those that wait for the same.
     private final class Group {
+        let filter: StreamFilter
         var polls: [ObjectIdentifier: WaitingPoll] = [:]
-        var hasNews = false
+
+        init(_ filter: StreamFilter) {
+            self.filter = filter
+        }
     }
 
-    /// By what they wait for, so that a record is compared once with all that wait for the same.
     private var groups: [StreamFilter: Group] = [:]
+    /// The groups for which nothing came yet.
+    private var takers = TakerTable<Group>()
+    /// The groups for which something came.
+    private var due: [Group] = []
+    /// Of filters.
+    private(set) var combinations = CountedSet<StreamFilter>()
     private(set) var count = 0
-    private(set) var hasNews = false
     /// A poll of these connections came or went.
     var onChange: (ConnectionSelection) -> Void = { _ in }
+
+    var hasNews: Bool { !due.isEmpty }
 
     func isWaiting(for connection: ConnectionIndex) -> Bool {
         groups.keys.contains { $0.connections.contains(connection) }
     }
 
     func enter(_ waiting: WaitingPoll) {
-        let group = groups[waiting.poll.filter] ?? Group()
-        groups[waiting.poll.filter] = group
+        let filter = waiting.poll.filter
+        let group = groups[filter] ?? begin(Group(filter))
         group.polls[ObjectIdentifier(waiting)] = waiting
         count += 1
-        onChange(waiting.poll.filter.connections)
+        onChange(filter.connections)
     }
 
     func leave(_ waiting: WaitingPoll) {
@@ -31,25 +42,39 @@ final class PollRoom {
             group.polls.removeValue(forKey: ObjectIdentifier(waiting)) != nil
         else { return }
         count -= 1
-        if group.polls.isEmpty { groups[waiting.poll.filter] = nil }
-        onChange(waiting.poll.filter.connections)
+        if group.polls.isEmpty { end(group) }
+        onChange(group.filter.connections)
+    }
+
+    private func begin(_ group: Group) -> Group {
+        groups[group.filter] = group
+        takers.add(group, group.filter)
+        combinations.insert(group.filter.combination)
+        return group
+    }
+
+    private func end(_ group: Group) {
+        groups[group.filter] = nil
+        takers.remove(group, group.filter)
+        combinations.remove(group.filter.combination)
     }
 
     /// A record was appended.
     func noticed(_ record: Record) {
-        for (filter, group) in groups where !group.hasNews && filter.accepts(record) {
-            group.hasNews = true
-            hasNews = true
+        for group in takers.all(of: record) {
+            takers.remove(group, group.filter)
+            due.append(group)
         }
     }
 
     /// Answers those for whom something came.
     func answer(_ log: EventLog) {
-        guard hasNews else { return }
-        hasNews = false
-        for group in groups.values where group.hasNews {
-            group.hasNews = false
+        let groups = due
+        due = []
+        for group in groups {
             for waiting in group.polls.values { waiting.look(log) }
+            // Some may have joined them meanwhile.
+            if !group.polls.isEmpty { takers.add(group, group.filter) }
         }
     }
 

@@ -196,11 +196,7 @@ private nonisolated func headCame(
     count: Int,
     owner: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let owner = unsafe owner else { return 0 }
-    let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
-    return unsafe onLoop(with: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-        unsafe transfer.takeHead($0)
-    }
+    unsafe lend(bytes, size * count, to: owner) { unsafe $0.takeHead($1) }
 }
 
 private nonisolated func bodyCame(
@@ -209,9 +205,19 @@ private nonisolated func bodyCame(
     count: Int,
     owner: UnsafeMutableRawPointer?
 ) -> Int {
+    unsafe lend(bytes, size * count, to: owner) { unsafe $0.takeBody($1) }
+}
+
+/// Lends a piece of an answer to its transfer, which libcurl has as the `owner` of the callback.
+private nonisolated func lend(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ count: Int,
+    to owner: UnsafeMutableRawPointer?,
+    _ take: @MainActor (Transfer, UnsafeRawBufferPointer) -> Int
+) -> Int {
     guard let owner = unsafe owner else { return 0 }
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
-    return unsafe onLoop(with: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-        unsafe transfer.takeBody($0)
+    return unsafe onLoop(with: UnsafeRawBufferPointer(start: bytes, count: count)) {
+        unsafe take(transfer, $0)
     }
 }

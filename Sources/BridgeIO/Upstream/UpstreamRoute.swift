@@ -34,9 +34,4 @@ package nonisolated struct UpstreamRoute: Sendable {
         case .asked(.command, _): .here
         }
     }
-
-    /// To one URL, on its terms.
-    package init(_ target: UpstreamTarget) {
-        self.init(source: .listed([target.terms.url]), proxy: target.proxy, tls: target.tls) { _ in target }
-    }
 }

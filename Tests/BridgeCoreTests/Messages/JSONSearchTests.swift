@@ -56,6 +56,23 @@ import WebSocketTestSupport
         #expect(try values(["/a", "/b"], in: "{\"a\":1,\"b\":2,\"\\u0061\":3}") == ["3", "2"])
         #expect(try values(["/a/x", "/a/y"], in: "{\"a\":{\"x\":1,\"y\":2},\"a\":{\"x\":3}}") == ["3", nil])
         #expect(try values(["/a/x", "/a"], in: "{\"a\":{\"x\":1},\"a\":7}") == [nil, "7"])
+        #expect(try values(["/a/0/x/y"], in: "{\"a\":[{\"x\":{\"y\":1}}],\"a\":[{\"x\":{}}]}") == [nil])
+        #expect(try values(["/x/y"], in: "{\"x\":{\"y\":1},\"z\":0,\"x\":{\"y\":2,\"y\":3}}") == ["3"])
+    }
+
+    @Test func `are found among many, by name and by index`() throws {
+        let names = (0..<40).map { "n\($0)" }
+        let members = names.map { "\"\($0)\":\"\($0)!\"" }.joined(separator: ",")
+        let pointers = names.map { "/o/\($0)" } + (0..<40).map { "/a/\($0)" } + ["/o/none", "/a/41", "/a/n1"]
+        let elements = (0..<41).map { "\($0 * 2)" }
+        let expected = names.map { "\"\($0)!\"" } + elements.prefix(40) + [nil, nil, nil] as [String?]
+        let list = elements.joined(separator: ",")
+        #expect(try values(pointers, in: "{\"o\":{\(members)},\"a\":[\(list)]}") == expected)
+        let escaped = members.replacing("\"n7\"", with: "\"\\u006e7\"")
+        #expect(try values(pointers, in: "{\"o\":{\(escaped)},\"a\":[\(list)]}") == expected)
+        let again = "{\"o\":{\(members)},\"a\":[\(list)],\"o\":{\"n3\":1,\"n3\":2}}"
+        let left = names.map { $0 == "n3" ? "2" : nil } + expected.dropFirst(40)
+        #expect(try values(pointers, in: again) == left)
     }
 
     @Test func `are all found in one pass, the same one twice`() throws {

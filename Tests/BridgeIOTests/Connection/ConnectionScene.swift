@@ -104,3 +104,10 @@ import WebSocketProtocol
         settings.outbox.maxBytes = 64 << 20
     }
 }
+
+extension UpstreamRoute {
+    /// To one URL, on its terms.
+    init(_ target: UpstreamTarget) {
+        self.init(source: .listed([target.terms.url]), proxy: target.proxy, tls: target.tls) { _ in target }
+    }
+}

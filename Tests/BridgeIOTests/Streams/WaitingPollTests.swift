@@ -89,6 +89,42 @@ private func request(_ query: String, version: String = "1.1") -> String {
         service.stop()
     }
 
+    @Test func `count their filters with those of streams`() throws {
+        var settings = HTTPSettings()
+        settings.maxFilters = 1
+        let service = try TestService(settings)
+        let texts = StreamFilter(connections: ConnectionSelection(service.connection), types: .text)
+        let others = StreamFilter(connections: ConnectionSelection(service.other), types: .text)
+        let binaries = StreamFilter(connections: texts.connections, types: .binary)
+        let client = try service.client(request("?wait=5m&types=text"))
+        _ = answer(service, client) {
+            let hub = service.hub
+            #expect(hub.hasRoom(forPollsOf: texts) && hub.hasRoom(forPollsOf: others))
+            #expect(!hub.hasRoom(forPollsOf: binaries) && !hub.hasRoom(for: StreamShape(filter: binaries)))
+            service.publish("one")
+        }
+        #expect(service.hub.hasRoom(forPollsOf: binaries))
+        service.stop()
+    }
+
+    @Test func `wait on when what came is not for them`() throws {
+        let service = try TestService()
+        let client = try service.client(request("?wait=5m&types=text"))
+        var rounds = 0
+        var turns: BeforeWaiting?
+        turns = BeforeWaiting(loop: service.loop) {
+            guard service.hub.readerCount == 1 else { return }
+            rounds += 1
+            guard rounds < 3 else { return service.loop.stop() }
+            service.hub.append(.message(Message(.binary, [])), of: service.connection)
+            service.endTurn()
+        }
+        service.run()
+        #expect(rounds == 3)
+        withExtendedLifetime((turns, client)) {}
+        service.stop()
+    }
+
     @Test func `are answered at the end of the bridge`() throws {
         let service = try TestService()
         let client = try service.client(request("?wait=5m"))
