@@ -450,6 +450,7 @@ def test_a_thousand_connections_come_and_go_without_a_trace(start_upstream, dyna
     assert dynamic.names() == ["kept"]
 
 
+@pytest.mark.unsanitized("a sanitizer keeps what was freed, to see who still uses it")
 def test_what_removed_connections_held_is_given_back(upstream: Upstream, dynamic: Dynamic) -> None:
     dynamic.start()
     size, count = 1 << 20, 400
