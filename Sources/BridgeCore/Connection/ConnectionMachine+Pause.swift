@@ -30,6 +30,7 @@ extension ConnectionMachine {
     mutating func resumeRequested(_ step: inout Step) {
         switch state {
         case .paused(.idle):
+            rest = nil
             step.add(.record(.resumed))
             state = .idle
             if followsDemand, isWanted { dialIfReachable(&step) }
