@@ -177,6 +177,30 @@ def test_nothing_is_lost_over_many_crashes(serve_file: Serve, raw_upstream: RawU
     assert (counters["sent"], counters["dropped"], counters["expired"]) == (posted + 1, 0, 0)
 
 
+def test_an_upstream_that_drops_after_a_few_messages_gets_all_in_the_end(
+    serve_file: Serve, raw_upstream: RawUpstream
+) -> None:
+    bridge = serve_file(keep(raw_upstream.url, connect="manual"))
+    for number in range(40):
+        bridge.send(str(number))
+    bridge.post("/connect")
+    fickle = FickleServer(raw_upstream)
+    for _ in range(60):
+        peer = fickle.accept()
+        if bridge.status()["outbox"]["messages"] == 0:
+            break
+        understood = 0
+        while understood < 3 and 39 not in fickle.got:
+            understood += fickle.handle(peer)
+        if 39 in fickle.got:
+            fickle.handle(peer)
+            break
+        peer.half_close()
+        peer.gone()
+    bridge.await_status(lambda status: status["outbox"]["messages"] == 0, "all is confirmed")
+    assert list(dict.fromkeys(fickle.got)) == list(range(40))
+
+
 def test_without_answers_the_outbox_fills(serve_file: Serve, raw_upstream: RawUpstream) -> None:
     outbox = {"confirm": "pong", "maxMessages": 3}
     bridge = serve_file(keep(raw_upstream.url, outbox=outbox))

@@ -162,6 +162,62 @@ def test_a_changed_connection_says_goodbye(start_upstream, dynamic: Dynamic) -> 
     assert types == ["snapshot", "closed", "connecting", "open", "ready"]
 
 
+@pytest.fixture
+def changing(dynamic: Dynamic, start_raw_upstream) -> Callable[..., tuple[RawUpstream, RawPeer]]:
+    """Change the settings of `a` while its upstream does not answer the close frame."""
+
+    def change(**settings: Any) -> tuple[RawUpstream, RawPeer]:
+        upstream = start_raw_upstream()
+        dynamic.start()
+        dynamic.put("a", {"url": upstream.url, "closeTimeout": "1h"})
+        peer = upstream.accept()
+        peer.accept_handshake()
+        dynamic.await_ready("a")
+        assert dynamic.put("a", {"url": upstream.url, **settings}).json()["state"] == "closing"
+        return upstream, peer
+
+    return change
+
+
+def test_a_connect_while_a_connection_is_changed_is_obeyed(dynamic: Dynamic, changing) -> None:
+    upstream, peer = changing(connect="manual")
+    assert dynamic.bridge.post("/connect").status == 200
+    peer.close()
+    upstream.accept().accept_handshake()
+    dynamic.await_ready("a")
+
+
+def test_a_reconnect_does_not_wait_for_the_end_of_a_changed_connection(dynamic: Dynamic, changing) -> None:
+    upstream, _ = changing(connect="manual")
+    assert dynamic.bridge.post("/reconnect").status == 200
+    upstream.accept().accept_handshake()
+    dynamic.await_ready("a")
+
+
+def test_a_disconnect_while_a_connection_is_changed_is_obeyed(dynamic: Dynamic, changing) -> None:
+    _, peer = changing(headers={"X-New": "1"})
+    stream = dynamic.bridge.stream("/events?types=status")
+    assert dynamic.bridge.post("/disconnect").status == 200
+    assert_problem(dynamic.bridge.post("/messages", b"late"), 409, "connection-closed")
+    peer.close()
+    await_truth(lambda: dynamic.status("a")["state"] == "closed", "it is closed")
+    assert_problem(dynamic.bridge.post("/messages", b"late"), 409, "connection-closed")
+    assert dynamic.delete("a").status == 204
+    assert [json.loads(event.data)["type"] for event in stream.rest()] == ["snapshot", "closed"]
+
+
+def test_a_pause_while_a_connection_is_changed_is_obeyed(dynamic: Dynamic, changing) -> None:
+    upstream, peer = changing(headers={"X-New": "1"})
+    stream = dynamic.bridge.stream("/events?types=status")
+    assert dynamic.bridge.post("/pause").status == 200
+    peer.close()
+    statuses = stream.statuses()
+    assert [next(statuses)["type"] for _ in range(3)] == ["snapshot", "closed", "paused"]
+    assert dynamic.bridge.post("/resume").status == 200
+    upstream.accept().accept_handshake()
+    dynamic.await_ready("a")
+
+
 def test_a_connection_is_removed(start_upstream, dynamic: Dynamic) -> None:
     upstream, other = start_upstream(), start_upstream()
     dynamic.start({"kept": {"url": other.url}})

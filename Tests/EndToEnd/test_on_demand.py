@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Upstream, await_truth
+from harness import Bridge, RawUpstream, Upstream, await_truth
 
 Serve = Callable[..., Bridge]
 
 
-def keep(*upstreams: Upstream, idle: str = "100ms", **settings: Any) -> str:
+def keep(*upstreams: Upstream | RawUpstream, idle: str = "100ms", **settings: Any) -> str:
     """Return a file with connections `default`, `second`, … that are kept on demand."""
     names = ["default", "second", "third"]
     connections = {
@@ -121,6 +121,23 @@ def test_it_does_not_try_for_nobody(start_upstream, serve_file: Serve) -> None:
     bridge.await_status(lambda status: status["counters"]["failures"] >= 2, "it tries")
     stream.close()
     await_idle(bridge)
+
+
+def test_readers_that_come_and_go_do_not_shorten_the_delays(
+    serve_file: Serve, raw_upstream: RawUpstream
+) -> None:
+    bridge = serve_file(keep(raw_upstream))
+    reader = bridge.stream()
+    peer = raw_upstream.accept()
+    peer.request()
+    reader.close()
+    bridge.await_status(lambda status: status["subscribers"] == 0, "the reader is gone")
+    peer.send(b"HTTP/1.1 503 Busy\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n")
+    bridge.await_status(lambda status: status["state"] == "idle", "nobody needs it")
+    bridge.stream()
+    status = bridge.status()
+    assert status["state"] == "waiting"
+    assert status["nextAttemptAt"]
 
 
 def test_what_is_refused_while_offline_brings_it_up(upstream: Upstream, serve_file: Serve) -> None:

@@ -120,6 +120,18 @@ def test_the_url_is_where_a_pointer_says_in_a_json_answer(
     serve_file(asked(server, "pointer: /servers/0/a~1b")).await_ready()
 
 
+def test_a_provider_may_not_name_a_socket_of_the_bridges_machine(
+    start_upstream, start_web_server, serve_file, tmp_path
+) -> None:
+    upstream = start_upstream(path=tmp_path / "socket")
+    server = start_web_server(says(upstream.url))
+    bridge = serve_file(asked(server))
+    status = bridge.await_status(lambda status: status["lastError"], "the attempt fails")
+    assert status["lastError"]["phase"] == "url"
+    assert status["lastError"]["error"].endswith("its answer is a unix socket, which is not dialled")
+    assert upstream.dials == 0
+
+
 def test_a_provider_gets_the_method_headers_and_body_it_wants(
     start_upstream, start_web_server, serve_file
 ) -> None:

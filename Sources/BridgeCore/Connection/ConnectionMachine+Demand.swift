@@ -1,5 +1,13 @@
 /// Connections that are there for whoever asks (`connect: onDemand`), and those that a message wakes.
 extension ConnectionMachine {
+    /// The delay before the next attempt, while nobody waits for that.
+    struct Rest: Sendable {
+        /// When it is over.
+        let until: Instant
+        /// When the upstream wants to be dialled again at the earliest.
+        let earliest: Instant?
+    }
+
     /// Whether it matters who needs the connection.
     package var followsDemand: Bool { settings.connect == .onDemand }
 

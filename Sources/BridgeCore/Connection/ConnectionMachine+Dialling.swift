@@ -1,5 +1,6 @@
 extension ConnectionMachine {
     mutating func dial(_ step: inout Step) {
+        rest = nil
         let socket = nextSocket()
         step.add(.record(.connecting))
         switch supply {
@@ -113,11 +114,14 @@ extension ConnectionMachine {
             state = .closed
             return
         }
+        let earliest = lowerBound.map { step.now + min($0, Backoff.longestLowerBound) }
         guard !isLeftAlone else {
+            if retries < settings.reconnect.maxRetries ?? .max { retries += 1 }
+            let delay = backoff.delay(attempt: retries, atLeast: lowerBound, random: &random)
+            rest = Rest(until: step.now + delay, earliest: earliest)
             state = .idle
             return
         }
-        let earliest = lowerBound.map { step.now + min($0, Backoff.longestLowerBound) }
         guard isReachable else {
             // What no network let happen is no attempt that failed.
             state = .offline(Absence(earliest: earliest))

@@ -6,10 +6,12 @@ extension ConnectionMachine {
     /// A message or a reader that needs the connection waits with it.
     mutating func dialIfReachable(_ step: inout Step) {
         guard isReachable else {
-            state = .offline(Absence())
+            state = .offline(Absence(earliest: rest?.earliest))
             return
         }
-        dial(&step)
+        guard let rest, rest.until > step.now else { return dial(&step) }
+        let timer = startTimer(after: rest.until - step.now, &step)
+        state = .waiting(Pause(timer: timer, until: rest.until, earliest: rest.earliest))
     }
 
     mutating func networkLost(_ step: inout Step, random: inout some RandomNumberGenerator) {
@@ -42,6 +44,7 @@ extension ConnectionMachine {
         step.add(.record(.networkRestored))
         guard case .offline(let absence) = state else { return }
         guard !isLeftAlone else {
+            rest = absence.earliest.map { Rest(until: $0, earliest: $0) }
             state = .idle
             return
         }

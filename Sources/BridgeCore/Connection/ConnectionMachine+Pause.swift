@@ -3,7 +3,8 @@ extension ConnectionMachine {
     mutating func pauseRequested(_ step: inout Step) {
         switch state {
         case .idle:
-            pause(then: .idle, &step)
+            // One that is to be up is idle only before it started.
+            pause(then: settings.connect == .always ? .dial : .idle, &step)
         case .connecting(let attempt):
             abandon(attempt, because: "paused by the user", &step)
             pause(then: .dial, &step)
@@ -29,6 +30,7 @@ extension ConnectionMachine {
     mutating func resumeRequested(_ step: inout Step) {
         switch state {
         case .paused(.idle):
+            rest = nil
             step.add(.record(.resumed))
             state = .idle
             if followsDemand, isWanted { dialIfReachable(&step) }

@@ -42,6 +42,7 @@ extension ConnectionMachine {
     mutating func startOver() {
         retries = 0
         attempt = 0
+        rest = nil
     }
 
     mutating func disconnectRequested(code: UInt16, reason: String, _ step: inout Step) {

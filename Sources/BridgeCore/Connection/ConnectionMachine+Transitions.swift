@@ -13,6 +13,7 @@ extension ConnectionMachine {
     /// [docs/connection.md](../../../docs/connection.md) shows them.
     package static let transitions: [Transition] = [
         from(.idle, to: .connecting, "start, connect, reconnect; a reader or a message (`onDemand`)"),
+        from(.idle, to: .waiting, "a reader or a message while the delay after a loss lasts (`onDemand`)"),
         from(.idle, to: .offline, "the same but connect and reconnect, without a network"),
         from(.idle, to: .paused, "pause"),
         from(.idle, to: .closed, "disconnect"),

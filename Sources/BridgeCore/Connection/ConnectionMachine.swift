@@ -24,6 +24,8 @@ package struct ConnectionMachine: Sendable {
     package internal(set) var isWanted = false
     /// A connection on demand was asked for by a user or a message, and has not been open since.
     var isAskedFor = false
+    /// Who needs an idle connection waits for this, since its last attempt failed or its socket was lost.
+    var rest: Rest?
     /// Heartbeats written over all sockets.
     package internal(set) var heartbeatsSent = 0
     /// What templates know of messages received, over all sockets.

@@ -13,14 +13,23 @@ package struct URLAnswer: Sendable {
 
     /// The URL, which stands where `pointer` says in a document of JSON, or alone but for white space around it.
     ///
-    /// What is thrown says what is wrong with the answer, without a word of it: it may hold secrets.
-    package func url(at pointer: JSONPointer? = nil) throws(URLAnswerFailure) -> WebSocketURL {
+    /// What is thrown says what is wrong with the answer, without a word of it: it may hold secrets. A server may not
+    /// name sockets of this machine, with `isLocal` false.
+    package func url(
+        at pointer: JSONPointer? = nil,
+        isLocal: Bool
+    ) throws(URLAnswerFailure) -> WebSocketURL {
         let text = if let pointer { try member(at: pointer) } else { try alone() }
+        let url: WebSocketURL
         do throws(WebSocketURLError) {
-            return try WebSocketURL(text)
+            url = try WebSocketURL(text)
         } catch {
             throw URLAnswerFailure("its answer is no URL to dial: it \(error)")
         }
+        if case .unix = url.endpoint, !isLocal {
+            throw URLAnswerFailure("its answer is a unix socket, which is not dialled")
+        }
+        return url
     }
 
     private func alone() throws(URLAnswerFailure) -> String {

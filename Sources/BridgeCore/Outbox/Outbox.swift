@@ -58,6 +58,10 @@ package struct Outbox: Sendable {
     var queuedBytes = 0
     /// Of what is in flight or unproven.
     private var outBytes = 0
+    /// Behind so many a proof is asked for, where connections dropped before there was one; nil: as the bounds say.
+    private var patience: Int?
+    /// Something was proven since the connection opened.
+    private var hasProof = false
 
     /// Starts empty; `epoch` must differ from that of any earlier process and be safe in a URL.
     package init(_ settings: OutboxSettings, epoch: String) {
@@ -146,7 +150,8 @@ extension Outbox {
 
     /// So much went out without a proof that new messages may soon find no room for it.
     var isMostlyOut: Bool {
-        outCount >= max(1, settings.maxMessages / 4) || outBytes >= max(1, settings.maxBytes / 4)
+        outCount >= min(patience ?? .max, max(1, settings.maxMessages / 4))
+            || outBytes >= max(1, settings.maxBytes / 4)
     }
 
     /// Hands out the next message to write, which must go out before any that is handed out later.
@@ -183,6 +188,10 @@ extension Outbox {
             outBytes -= entry.size
             sent.append(Departure(id: id(entry.number), message: entry.message))
         }
+        if !sent.isEmpty {
+            hasProof = true
+            patience = patience.flatMap { $0 < settings.maxMessages / 8 ? $0 * 2 : nil }
+        }
         return sent
     }
 
@@ -194,6 +203,11 @@ extension Outbox {
         // Of those in flight only the first can have reached the peer, at least in part.
         let suspects = closeCode == 1009 ? unproven.count + min(inFlight.count, 1) : 0
         var refused: MessageID?
+        // One that takes a few and then drops the connection, each time, would get the same ones for ever.
+        if settings.confirm == .pong, outCount > 0, !hasProof {
+            patience = max(1, min(patience ?? outCount, outCount) / 2)
+        }
+        hasProof = false
         while var entry = inFlight.popLast() ?? unproven.popLast() {
             if outCount < suspects { entry.refusals += 1 }
             if suspects == 1, outCount == 0, entry.refusals >= Outbox.refusalLimit {

@@ -64,6 +64,7 @@ package final class ManagedConnection {
     private var onFinished: () -> Void = {}
     /// What the connection is to become once it has ended.
     private var successor: (route: UpstreamRoute, settings: ConnectionSettings)?
+    private var wishes = PendingWishes()
 
     /// Does nothing before `start`.
     package init(
@@ -93,23 +94,31 @@ package final class ManagedConnection {
     }
 
     /// Brings the connection up, from whatever state; idempotent.
-    package func connect() { tell(.connectRequested) }
+    package func connect() { ask(.connectRequested) }
 
     /// Brings it down and keeps it down; idempotent.
     ///
     /// The code must be one that may be sent (RFC 6455 §7.4), the reason have at most 123 bytes.
     package func disconnect(code: UInt16, reason: String) {
-        tell(.disconnectRequested(code: code, reason: reason))
+        ask(.disconnectRequested(code: code, reason: reason))
     }
 
     /// Drops the socket, if there is one, and dials now.
-    package func reconnect() { tell(.reconnectRequested) }
+    package func reconnect() { ask(.reconnectRequested) }
 
     /// Closes the connection for a while, in which the outbox fills; idempotent.
-    package func pause() { tell(.pauseRequested) }
+    package func pause() { ask(.pauseRequested) }
 
     /// Ends the pause; idempotent.
-    package func resume() { tell(.resumeRequested) }
+    package func resume() { ask(.resumeRequested) }
+
+    /// What is asked for while the connection makes way for other settings is meant for these.
+    private func ask(_ wish: ConnectionMachine.Event) {
+        guard successor != nil else { return tell(wish) }
+        wishes.add(wish)
+        // Who wants a fresh socket does not want to wait for the end of this one.
+        if wish == .reconnectRequested { tell(.endRequested) }
+    }
 
     /// The process was stopped, or the machine slept: the peer is asked whether it is still there.
     package func wake() {
@@ -138,7 +147,7 @@ package final class ManagedConnection {
     }
 
     /// What the connection does with messages at the moment.
-    var uplink: Outbox.Uplink { successor == nil ? offer : .away }
+    var uplink: Outbox.Uplink { successor == nil ? offer : wishes.shuts ? .shut : .away }
 
     // MARK: The machine
 
@@ -221,6 +230,8 @@ package final class ManagedConnection {
             reachability = route.reachability
             lookAtNetwork()
             watchAge()
+            // Before it starts: it may not have to.
+            for wish in wishes.take() { tell(wish) }
             noteDemand()
             tell(.started)
             return

@@ -51,6 +51,15 @@ import WebSocketProtocol
         #expect(try read(#"{"url":"ws://h"}"#) == ConnectionConfiguration(url: try WebSocketURL("ws://h")))
     }
 
+    @Test func `are few enough to be looked at in no time`() throws {
+        func settings(_ count: Int) -> String {
+            #"{"url":["# + Array(repeating: #""ws://h""#, count: count).joined(separator: ",") + "]}"
+        }
+        // The list and the object count as well.
+        #expect(try read(settings(4998)).source.urls.count == 4998)
+        #expect(errors(settings(4999)) == ["there are more than 5000 values, aliases written out"])
+    }
+
     @Test func `are told all that is wrong at once, with its place`() {
         let wrong = errors(
             #"""

@@ -46,6 +46,38 @@ import WebSocketProtocol
         #expect(actions.dials == 1)
     }
 
+    @Test func `who comes after a failed attempt that nobody waited for waits as long as anybody would`()
+        throws
+    {
+        var world = try world()
+        for delay in [Duration.milliseconds(500), .seconds(1), .seconds(30)] {
+            try world.tell(.demandChanged(isWanted: true))
+            try world.tell(.demandChanged(isWanted: false))
+            let retryAfter: Duration? = delay == .seconds(30) ? delay : nil
+            let failure = DialFailure(phase: .handshake, status: 503, retryAfter: retryAfter, error: "503")
+            try world.socket(.failed(failure))
+            #expect(world.machine.standing == .idle)
+            let early = try world.tell(.demandChanged(isWanted: true))
+            #expect(early.dials == 0)
+            #expect(world.machine.standing == .waiting)
+            try world.tell(.demandChanged(isWanted: false))
+            try world.advance(delay - .milliseconds(1))
+            #expect(world.machine.standing == .waiting)
+            try world.advance(.milliseconds(1))
+            #expect(world.machine.standing == .idle)
+        }
+        try world.tell(.demandChanged(isWanted: true))
+        #expect(world.machine.standing == .connecting)
+    }
+
+    @Test func `a user does not wait for the delay after an attempt that nobody waited for`() throws {
+        var world = try world()
+        try world.tell(.demandChanged(isWanted: true))
+        try world.tell(.demandChanged(isWanted: false))
+        try world.socket(.failed(DialFailure(phase: .tcp, error: "refused")))
+        #expect(try world.tell(.connectRequested).dials == 1)
+    }
+
     @Test func `it closes once nobody has needed it for the timeout`() throws {
         var world = try open()
         try world.advance(.seconds(1000))

@@ -88,6 +88,13 @@ import Testing
         #expect(world.machine.standing == .idle)
     }
 
+    @Test func `a pause from before the start is over with resume`() throws {
+        var world = ConnectionWorld()
+        try world.tell(.pauseRequested)
+        #expect(try world.tell(.started).isEmpty)
+        #expect(try world.tell(.resumeRequested).dials == 1)
+    }
+
     @Test func `both are idempotent`() throws {
         var world = try open()
         let resume3 = try world.tell(.resumeRequested)

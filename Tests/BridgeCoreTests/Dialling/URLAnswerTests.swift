@@ -6,7 +6,7 @@ import WebSocketProtocol
     private func url(_ answer: String, at pointer: String? = nil) throws -> Result<String, URLAnswerFailure> {
         let place = try pointer.map { try #require(JSONPointer($0)) }
         return Result { () throws(URLAnswerFailure) in
-            try URLAnswer(Array(answer.utf8)).url(at: place).redacted
+            try URLAnswer(Array(answer.utf8)).url(at: place, isLocal: false).redacted
         }
     }
 
@@ -53,8 +53,18 @@ import WebSocketProtocol
 
     @Test func `must be UTF-8`() {
         #expect(throws: URLAnswerFailure("its answer is not UTF-8")) {
-            try URLAnswer(Array("ws://h/".utf8) + [0xFF]).url()
+            try URLAnswer(Array("ws://h/".utf8) + [0xFF]).url(isLocal: true)
         }
+    }
+
+    @Test(arguments: ["ws+unix:/run/s3cret:/", "WSS+UNIX:///run/s3cret:/"])
+    func `may name a socket of this machine if it comes from there`(text: String) throws {
+        let answer = URLAnswer(Array(text.utf8))
+        #expect(throws: URLAnswerFailure("its answer is a unix socket, which is not dialled")) {
+            try answer.url(isLocal: false)
+        }
+        let url = try answer.url(isLocal: true)
+        #expect(url.endpoint == .unix(path: "/run/s3cret"))
     }
 
     @Test(arguments: ["url", "/~", "/~2", "/a~", "a/b"])

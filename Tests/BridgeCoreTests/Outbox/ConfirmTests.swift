@@ -122,4 +122,47 @@ import WebSocketProtocol
         #expect(out.isEmpty)
         #expect(back.map(\.number) == [1])
     }
+
+    /// Lets a fresh socket take all that goes out; returns the numbers of the messages, and nil for each probe.
+    private func drain(_ outbox: inout Outbox, _ schedule: inout SendSchedule) -> (
+        out: [UInt64?], probe: [UInt8]
+    ) {
+        var out: [UInt64?] = []
+        var newest: [UInt8] = []
+        while let frame = schedule.next(from: &outbox, isFull: false, now: Self.start) {
+            switch frame {
+            case .message(let departure):
+                _ = outbox.written(departure.id)
+                out.append(departure.id.number)
+            case .probe(let payload):
+                newest = payload
+                out.append(nil)
+            case .ping, .heartbeat, .reply: break
+            }
+        }
+        return (out, newest)
+    }
+
+    @Test func `where connections drop before there is a proof, it is asked for sooner, and later again`()
+        throws
+    {
+        var outbox = try outbox("a", "b", "c", "d", "e", "f")
+        var schedule = SendSchedule(rate: nil)
+        #expect(drain(&outbox, &schedule).out == [1, 2, 3, 4, 5, 6, nil])
+        for expected: [UInt64?] in [[1, 2, 3, nil, 4, 5, 6], [1, nil, 2, 3, 4, 5, 6]] {
+            _ = outbox.connectionLost(closeCode: nil)
+            schedule.socketLost(now: Self.start)
+            let drained = drain(&outbox, &schedule)
+            #expect(drained.out == expected)
+        }
+        _ = outbox.connectionLost(closeCode: nil)
+        schedule.socketLost(now: Self.start)
+        let (_, probe) = drain(&outbox, &schedule)
+        let proven = schedule.answered(probe)
+        #expect(proven == 1)
+        _ = outbox.confirmed(through: 1)
+        _ = outbox.connectionLost(closeCode: nil)
+        schedule.socketLost(now: Self.start)
+        #expect(drain(&outbox, &schedule).out == [2, 3, nil, 4, 5, 6])
+    }
 }

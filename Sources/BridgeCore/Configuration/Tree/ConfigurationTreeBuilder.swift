@@ -18,8 +18,10 @@ package struct ConfigurationTreeBuilder {
 
     /// Deeper nesting is refused: whoever walks the tree may recurse.
     package static let deepest = 64
-    /// Of all values, where an alias counts as all that it stands for.
+    /// Of all values of a file, where an alias counts as all that it stands for.
     package static let mostNodes = 100_000
+
+    private let mostNodes: Int
 
     private var frames: [ConfigurationFrame] = []
     private var root: ConfigurationNode?
@@ -28,7 +30,9 @@ package struct ConfigurationTreeBuilder {
     private var anchors: [String: MeasuredNode] = [:]
     private var faults: [ConfigurationFault] = []
 
-    package init() {}
+    package init(mostNodes: Int = ConfigurationTreeBuilder.mostNodes) {
+        self.mostNodes = mostNodes
+    }
 
     /// Remembers what is wrong with what comes next.
     package mutating func complain(_ text: String, at position: Position) {
@@ -149,11 +153,8 @@ package struct ConfigurationTreeBuilder {
         guard frames.count + node.height <= ConfigurationTreeBuilder.deepest else {
             throw fault("is nested deeper than \(ConfigurationTreeBuilder.deepest) levels", at: position)
         }
-        guard nodes <= ConfigurationTreeBuilder.mostNodes else {
-            throw fault(
-                "there are more than \(ConfigurationTreeBuilder.mostNodes) values, aliases written out",
-                at: position
-            )
+        guard nodes <= mostNodes else {
+            throw fault("there are more than \(mostNodes) values, aliases written out", at: position)
         }
         guard let last = frames.indices.last else {
             root = node.node

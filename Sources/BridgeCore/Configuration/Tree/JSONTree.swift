@@ -1,5 +1,8 @@
 /// Reads JSON (RFC 8259) into the tree that a configuration is made of.
 enum JSONTree {
+    /// Far more than a connection has settings, and so few that nobody has to wait while they are looked at.
+    static let mostNodes = 5000
+
     /// The tree of a document, with what is wrong with it; throws if it is no JSON, or too much of it.
     static func read(_ document: [UInt8]) throws(ConfigurationFault) -> ConfigurationTree {
         let isText = String(validating: document, as: UTF8.self) != nil
@@ -13,7 +16,7 @@ enum JSONTree {
 
 /// One pass over the tokens of a document whose grammar was checked.
 private struct JSONTokens {
-    private var builder = ConfigurationTreeBuilder()
+    private var builder = ConfigurationTreeBuilder(mostNodes: JSONTree.mostNodes)
     private var at = 0
     private var line = 1
 

@@ -80,20 +80,20 @@ final class URLQuestion {
                     retryAfter: reply.retryAfter?.delay(at: now)
                 )
             }
-            take(reply.body, at: provider.pointer, of: name)
+            take(URLAnswer(reply.body), at: provider.pointer, isLocal: false, of: name)
         }
     }
 
     private func ended(_ outcome: CommandRun.Outcome, of name: String) {
         switch outcome {
         case .failure(let failure): fail("\(name) \(failure.text)")
-        case .success(let output): take(output, at: nil, of: name)
+        case .success(let output): take(URLAnswer(output), isLocal: true, of: name)
         }
     }
 
-    private func take(_ answer: [UInt8], at pointer: JSONPointer?, of name: String) {
+    private func take(_ answer: URLAnswer, at pointer: JSONPointer? = nil, isLocal: Bool, of name: String) {
         do throws(URLAnswerFailure) {
-            completion(.success(try URLAnswer(answer).url(at: pointer)))
+            completion(.success(try answer.url(at: pointer, isLocal: isLocal)))
         } catch {
             fail("\(name): \(error.text)")
         }
