@@ -116,8 +116,9 @@ extension ConnectionMachine {
         }
         let earliest = lowerBound.map { step.now + min($0, Backoff.longestLowerBound) }
         guard !isLeftAlone else {
-            if retries < settings.reconnect.maxRetries ?? .max { retries += 1 }
-            let delay = backoff.delay(attempt: retries, atLeast: lowerBound, random: &random)
+            // No retry is announced, and so none is counted.
+            rests += 1
+            let delay = backoff.delay(attempt: retries + rests, atLeast: lowerBound, random: &random)
             rest = Rest(until: step.now + delay, earliest: earliest)
             state = .idle
             return

@@ -42,6 +42,7 @@ extension ConnectionMachine {
     mutating func startOver() {
         retries = 0
         attempt = 0
+        rests = 0
         rest = nil
     }
 

@@ -26,6 +26,8 @@ package struct ConnectionMachine: Sendable {
     var isAskedFor = false
     /// Who needs an idle connection waits for this, since its last attempt failed or its socket was lost.
     var rest: Rest?
+    /// How many of these there were since the connection was last ready for `resetAfter`.
+    var rests = 0
     /// Heartbeats written over all sockets.
     package internal(set) var heartbeatsSent = 0
     /// What templates know of messages received, over all sockets.
@@ -136,6 +138,7 @@ package struct ConnectionMachine: Sendable {
         case .open(var session) where session.stableTimer == timer:
             session.stableTimer = nil
             retries = 0
+            rests = 0
             hasLasted = true
             state = .open(session)
         case .open(let session) where session.idleTimer == timer:
