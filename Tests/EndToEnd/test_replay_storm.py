@@ -90,9 +90,9 @@ class Subscriber:
             self.events += 1
 
     def _skip(self, missed: int | None) -> None:
-        if missed is None or self.first_number is None:
+        if missed is None:
             self.wrong.append("a gap of unknown length")
-        else:
+        elif self.first_number is not None:
             self.missed += missed
             self.next_number += missed
 

@@ -5,7 +5,9 @@ import WebSocketProtocol
 
 /// Messages and topics that may hold anything: what a browser makes of the stream must be them, and no more.
 func fuzzStreams(_ bytes: [UInt8], setup: UInt8) {
-    let payloads = bytes.split(separator: setup, maxSplits: 8, omittingEmptySubsequences: false).map(Array.init)
+    let payloads = bytes.split(separator: setup, maxSplits: 8, omittingEmptySubsequences: false).map(
+        Array.init
+    )
     for format in StreamFormat.allCases {
         for framing in [BodyFraming.plain, .chunked] {
             var stream = EncodedStream(framing, format: format)
@@ -42,7 +44,10 @@ private func check(
         checkRecords(parser.events.map(\.data), payloads)
     case .recordLines:
         precondition(body.last == 0x0A, "a line does not end")
-        checkRecords(body.dropLast().split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init), payloads)
+        checkRecords(
+            body.dropLast().split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init),
+            payloads
+        )
     case .payloads: break  // What divides them may stand in them.
     }
 }
@@ -73,7 +78,9 @@ private func checkRecords(_ lines: [[UInt8]], _ payloads: [[UInt8]]) {
             preconditionFailure("a record is no JSON")
         }
         precondition(record.id == "00000000000a-\(index + 1)", "another id")
-        precondition(Array(record.topic.utf8) == Array(String(decoding: payload.reversed(), as: UTF8.self).utf8))
+        precondition(
+            Array(record.topic.utf8) == Array(String(decoding: payload.reversed(), as: UTF8.self).utf8)
+        )
         switch kind(of: payload, index) {
         case .text: precondition(record.type == "text" && Array(record.data.utf8) == payload, "another text")
         case .binary:
