@@ -143,14 +143,4 @@ extension Machine {
             signal(number) { _ in _exit(0) }
         }
     }
-
-    /// The time of day.
-    static var wallTime: WallTime {
-        var time = timespec()
-        // For people and records alone.
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(
-            millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-        )
-    }
 }

@@ -54,7 +54,7 @@ final class Tail {
 
     /// Prints one stream to its end; returns how the command ends, if it does.
     private func follow() throws(ClientFailure) -> ExitCode? {
-        let time = Machine.wallTime
+        let time = WallTime.now
         let reply = try client.begin(order.request(cursor), within: Tail.patience)
         guard reply.status == 200 else { return try refused(reply) }
         cursor.opened(at: time)

@@ -1,15 +1,21 @@
+internal import WebSocketProtocol
+
 /// Asks many filters about the same record: what several of them look for in a message is looked for once.
 package struct FilterSet: Sendable {
     private struct Asker: Sendable {
         let filter: StreamFilter
         /// Where in the findings the values of its conditions are.
         let places: [Int]
+
+        func accepts(_ message: Message, _ found: [Range<Int>?]) -> Bool {
+            filter.content.accepts(message, found, places: places)
+        }
     }
 
     private let askers: [Asker]
     private let search: JSONSearch
 
-    package init(_ filters: [StreamFilter] = []) {
+    package init(_ filters: [StreamFilter]) {
         var places: [JSONPointer: Int] = [:]
         var pointers: [JSONPointer] = []
         askers = filters.map { filter in
@@ -28,14 +34,12 @@ package struct FilterSet: Sendable {
     package func forEachAccepting(_ record: Record, _ body: (Int) -> Void) {
         /// Nil as long as nobody asked; empty if the message is not JSON.
         var found: [Range<Int>?]?
-        for (offset, asker) in askers.enumerated() where asker.filter.acceptsEnvelope(of: record) {
-            if case .message(let message) = record.payload, !asker.filter.content.isEmpty {
+        // By offset, since an element that is taken out costs a reference count for each of its lists.
+        for offset in askers.indices where askers[offset].filter.acceptsEnvelope(of: record) {
+            if case .message(let message) = record.payload, !askers[offset].filter.content.isEmpty {
                 let values = found ?? message.values(search) ?? []
                 found = values
-                guard !values.isEmpty, asker.filter.content.accepts(message, values, places: asker.places)
-                else {
-                    continue
-                }
+                guard !values.isEmpty, askers[offset].accepts(message, values) else { continue }
             }
             body(offset)
         }

@@ -34,12 +34,7 @@ internal import Glibc
     package var now: Instant { Instant(nanoseconds: Int64(clamping: uv_hrtime())) }
 
     /// The time of day, for people and records.
-    package var wallTime: WallTime {
-        var now = timespec()
-        // For people and records alone.
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        return WallTime(millisecondsSince1970: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000)
-    }
+    package var wallTime: WallTime { .now }
 
     /// Runs until `stop()`, or until no handle is active.
     package func run() {
