@@ -7,31 +7,60 @@ import socket
 import struct
 from collections.abc import Callable
 
+import pytest
+
 from harness import Bridge, RawPeer, RawUpstream
 from harness.patience import Deadline
 from harness.raw_upstream import frame
 
-
-def open_reader(bridge: Bridge) -> socket.socket:
-    """Open a stream and wait until it has begun; what it brings is read by `drain`, as fast as Python can."""
-    reader = socket.create_connection(bridge.address)
-    reader.settimeout(Deadline("the stream").seconds)
-    reader.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    begun = b""
-    while b"retry:" not in begun:
-        begun += reader.recv(4096)
-    return reader
+pytestmark = pytest.mark.usefixtures("stream_mode")
 
 
-def drain(reader: socket.socket, last: bytes) -> list[int]:
-    """Read until the message `last` came, and return the numbers that all messages are."""
-    received = bytearray()
-    while b"data: " + last + b"\n" not in received[-4096:]:
-        piece = reader.recv(1 << 20)
+class Reader:
+    """An open stream, read as fast as Python can."""
+
+    def __init__(self, bridge: Bridge):
+        self._socket = socket.create_connection(bridge.address)
+        self._socket.settimeout(Deadline("the stream").seconds)
+        self._socket.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += self._socket.recv(4096)
+        #: What has come of a chunk that is not there whole.
+        self._rest = b""
+        self._text = bytearray()
+        self._take(received.split(b"\r\n\r\n", 1)[1])
+        while b"retry:" not in self._text:
+            self._read()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def _read(self) -> None:
+        piece = self._socket.recv(1 << 20)
         assert piece, "the stream ended"
-        received += piece
-    assert b"event: gap" not in received
-    return [int(number) for number in re.findall(rb"data: (\d+)\n", received)]
+        self._take(piece)
+
+    def _take(self, piece: bytes) -> None:
+        """Take the next bytes out of their chunks, which may begin and end anywhere (RFC 9112 §7.1)."""
+        received, begin = self._rest + piece, 0
+        while (line := received.find(b"\r\n", begin)) >= 0:
+            end = line + 2 + int(received[begin:line], 16)
+            if len(received) < end + 2:
+                break
+            self._text += received[line + 2 : end]
+            begin = end + 2
+        self._rest = received[begin:]
+
+    def drain(self, last: bytes) -> list[int]:
+        """Read until the message `last` came, and return the numbers that all messages are."""
+        while b"data: " + last + b"\n" not in self._text[-4096:]:
+            self._read()
+        assert b"event: gap" not in self._text
+        return [int(number) for number in re.findall(rb"data: (\d+)\n", self._text)]
 
 
 def open_peer(raw_upstream: RawUpstream, start_bridge: Callable[..., Bridge]) -> tuple[Bridge, RawPeer]:
@@ -47,9 +76,9 @@ def test_a_burst_of_tiny_messages_reaches_a_reader_that_keeps_up_whole(
 ) -> None:
     count = 200_000
     bridge, peer = open_peer(raw_upstream, start_bridge)
-    with open_reader(bridge) as reader:
+    with Reader(bridge) as reader:
         peer.send(b"".join(frame(1, b"%d" % number) for number in range(count)))
-        assert drain(reader, b"%d" % (count - 1)) == list(range(count))
+        assert reader.drain(b"%d" % (count - 1)) == list(range(count))
 
 
 def test_a_peer_that_ends_while_its_messages_wait_is_heard_to_the_end(
@@ -57,11 +86,11 @@ def test_a_peer_that_ends_while_its_messages_wait_is_heard_to_the_end(
 ) -> None:
     count = 20_000
     bridge, peer = open_peer(raw_upstream, start_bridge)
-    with open_reader(bridge) as reader:
+    with Reader(bridge) as reader:
         messages = b"".join(frame(1, b"%d" % number) for number in range(count))
         peer.send(messages + frame(8, struct.pack("!H", 4321)))
         peer.close()
-        assert drain(reader, b"%d" % (count - 1)) == list(range(count))
+        assert reader.drain(b"%d" % (count - 1)) == list(range(count))
     status = bridge.await_status(lambda status: status["lastClose"], "the close is seen")
     assert status["lastClose"]["code"] == 4321
 

@@ -9,6 +9,8 @@ import pytest
 from assertions import assert_names_parameter, assert_problem
 from harness import Bridge, Peer
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 TRADES = [
     '{"type":"trade","symbol":"BTC","price":10}',
     '{"type":"trade","symbol":"ETH","price":10.0}',

@@ -11,6 +11,8 @@ import pytest
 from assertions import assert_names_parameter, assert_problem
 from harness import Bridge, Deadline, Peer, Stream, Upstream, curl
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 TEXTS = [
     "hello",
     "",

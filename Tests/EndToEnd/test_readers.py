@@ -10,6 +10,8 @@ import pytest
 from assertions import assert_problem
 from harness import Bridge, Deadline, Event, Peer, Upstream, await_truth
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 Configure = Callable[..., Bridge]
 
 

@@ -12,6 +12,8 @@ import pytest
 from harness import Bridge, Curl, Deadline, Event, Peer, Upstream, curl
 from harness.http1 import parse_head
 
+pytestmark = pytest.mark.usefixtures("stream_mode")
+
 
 def test_a_text_message_arrives_at_curl_as_an_event_with_its_id(bridge: Bridge, peer: Peer) -> None:
     with Curl("curl", "-q", "-sSN", f"{bridge.base}/events") as stream:
