@@ -157,7 +157,7 @@ def test_userinfo_of_the_url_stays_within_its_origin(start_upstream, start_web_s
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        (None, "without saying where to"),
+        (None, "without one `Location`"),
         ("ftp://127.0.0.1/", "to a URL that must start with ws://"),
         ("ws+unix:/tmp/socket:/", "to a unix socket"),
         ("http://user:s3cret@127.0.0.1:1/", "to a URL with a user name"),

@@ -68,7 +68,7 @@ package enum RedirectRefusal: Error, Equatable, Sendable {
     private var reason: String {
         switch self {
         case .tooMany: "redirected more than \(RedirectTrail.most) times"
-        case .noLocation: "redirected without saying where to"
+        case .noLocation: "redirected without one `Location` that says where to"
         case .wrongURL(_, let error): "redirected to a URL that \(error)"
         case .insecure: "redirected from wss to ws, which would give up TLS"
         case .credentials: "redirected to a URL with a user name, which is not followed"
