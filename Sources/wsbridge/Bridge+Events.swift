@@ -60,19 +60,24 @@ extension Bridge {
             start: query.position(at: loop.wallTime),
             in: hub.log
         )
-        let page = poll.read(hub.log)
-        guard page.isEmpty, let patience = query.wait, patience > .zero, shutdown == nil, !request.isHead
-        else {
-            return .response(json(request) { page.writeMembers(to: &$0, log: hub.log) })
+        let patience = request.isHead || shutdown != nil ? .zero : query.wait ?? .zero
+        var allowance = SearchAllowance()
+        let isThrough = poll.read(hub.log, &allowance)
+        guard !isThrough || !poll.hasFound && patience > .zero else {
+            return .response(answer(poll.page(hub.log), request))
         }
         try checkRoom()
         try checkRoom(hub.hasRoom(forPollsOf: poll.filter))
         return .later { [self, poll] held in
             let waiting = hub.wait(poll, for: patience) { [self] page in
-                held.give(json(request) { page.writeMembers(to: &$0, log: hub.log) })
+                held.give(answer(page, request))
             }
             held.onLastCall = { [hub] in hub.answer(waiting) }
         }
+    }
+
+    private func answer(_ page: PollPage, _ request: AdmittedRequest) -> HTTPResponse {
+        json(request) { page.writeMembers(to: &$0, log: hub.log) }
     }
 
     func subscribers(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {

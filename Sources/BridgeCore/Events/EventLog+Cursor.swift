@@ -1,17 +1,14 @@
 extension EventLog {
     /// A cursor from which `read` goes on, after announcing what is already lost.
     ///
-    /// `isWanted` tells which records `.last` counts. An id of another epoch or of the future means that the
-    /// reader lost an unknown number of records: it gets a gap, then all that is kept.
-    package func cursor(
-        at start: StartPosition,
-        of connections: ConnectionSelection,
-        where isWanted: (Record) -> Bool = { _ in true }
-    ) -> LogCursor {
+    /// One that is to begin with the newest records has to `goBack` to the first of them before that. An id of another
+    /// epoch or of the future means that the reader lost an unknown number of records: it gets a gap, then all that
+    /// is kept.
+    package func cursor(at start: StartPosition, of connections: ConnectionSelection) -> LogCursor {
         switch start {
         case .now: cursor(after: headSequence, of: connections)
         case .start: cursor(after: sequenceBeforeOldest(of: connections), of: connections)
-        case .last(let count): cursor(before: count, of: connections, isWanted)
+        case .last(let count): cursor(before: count, of: connections)
         case .since(let time): cursor(since: time, of: connections)
         case .after(let id): cursor(afterID: id, of: connections)
         }
@@ -105,30 +102,9 @@ extension EventLog {
         oldestSequence(of: connections).map { $0 - 1 } ?? headSequence
     }
 
-    /// Starts where `count` wanted records follow, or all if there are not so many.
-    private func cursor(
-        before count: Int,
-        of connections: ConnectionSelection,
-        _ isWanted: (Record) -> Bool
-    ) -> LogCursor {
-        let kept = connections.indices.map { histories[Int($0.number)].records }
-        var ends = kept.map(\.count)
-        var position = headSequence
-        var found = 0
-        while found < count {
-            var newest: Record?
-            var source = 0
-            for (index, records) in kept.enumerated() where ends[index] > 0 {
-                let candidate = records[ends[index] - 1]
-                if let known = newest, known.sequence > candidate.sequence { continue }
-                newest = candidate
-                source = index
-            }
-            guard let newest else { break }
-            ends[source] -= 1
-            position = newest.sequence - 1
-            if isWanted(newest) { found += 1 }
-        }
-        return cursor(after: position, of: connections)
+    private func cursor(before count: Int, of connections: ConnectionSelection) -> LogCursor {
+        var cursor = cursor(after: headSequence, of: connections)
+        cursor.wanted = count
+        return cursor
     }
 }

@@ -8,10 +8,11 @@ extension EventLog {
 
     /// Whether records went away that the reader had still to read when it began.
     ///
-    /// What was lost before it began does not count.
+    /// What was lost before it began does not count, and it has not begun while it seeks where to.
     package func hasOutrun(_ cursor: LogCursor) -> Bool {
-        cursor.places.contains { place in
-            max(place.next, place.begin) < histories[Int(place.connection.number)].firstOrdinal
-        }
+        !cursor.isSeeking
+            && cursor.places.contains { place in
+                max(place.next, place.begin) < histories[Int(place.connection.number)].firstOrdinal
+            }
     }
 }

@@ -1,6 +1,6 @@
 /// What a reader of the event log has seen, over the connections that it reads.
 ///
-/// Made by `EventLog.cursor(at:of:)`, moved by `EventLog.read`. While a reader holds it, its losses are
+/// Made by `EventLog.cursor(at:of:)`, moved by `EventLog.read`, and before that by `EventLog.goBack` if it `isSeeking`. While a reader holds it, its losses are
 /// counted exactly.
 package struct LogCursor: Equatable, Sendable {
     struct Place: Equatable, Sendable {
@@ -29,4 +29,9 @@ package struct LogCursor: Equatable, Sendable {
     package internal(set) var position: UInt64
     var places: [Place]
     var loss: Loss?
+    /// How many records it is still to go back by, of those that the reader wants.
+    var wanted = 0
+
+    /// Whether `EventLog.goBack` has not found yet where this reader begins.
+    package var isSeeking: Bool { wanted > 0 }
 }

@@ -1,13 +1,15 @@
 /// A first-in, first-out queue that also takes an element back in front and can be looked into.
 ///
 /// Each of these takes constant time. It grows by doubling and keeps its room.
-struct Queue<Element> {
+package struct Queue<Element> {
     /// A ring: `count` elements from `head` on, the rest nil; a power of two, so that a mask finds the place.
     private var slots: [Element?] = []
     private var head = 0
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
 
     var first: Element? { isEmpty ? nil : slots[head] }
 
@@ -33,7 +35,7 @@ struct Queue<Element> {
         return low
     }
 
-    mutating func append(_ element: Element) {
+    package mutating func append(_ element: Element) {
         growIfFull()
         slots[place(count)] = element
         count += 1
@@ -46,7 +48,7 @@ struct Queue<Element> {
         count += 1
     }
 
-    @discardableResult mutating func popFirst() -> Element? {
+    @discardableResult package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         defer {
             slots[head] = nil

@@ -3,24 +3,37 @@ package struct Poll: Equatable, Sendable {
     package let filter: StreamFilter
     private let limit: Int
     private var cursor: LogCursor
+    private var records: [Record] = []
+    private var gap: Gap?
+    /// What may still be answered of payload, but for one record that is larger.
+    private var room = Poll.maxBytes
 
-    /// What one answer holds at most of payload, but for one record that is larger.
     private static let maxBytes = 4 << 20
+    /// What is taken out of the log at a time.
+    private static let pieceRecords = 256
+    private static let pieceBytes = 64 * 1024
 
     /// Begins to read; `limit` is how many records are answered at most.
     package init(_ filter: StreamFilter, limit: Int, start: StartPosition, in log: EventLog) {
         self.filter = filter
         self.limit = limit
-        cursor = log.cursor(at: start, of: filter.connections, where: filter.accepts)
+        cursor = log.cursor(at: start, of: filter.connections)
     }
 
-    /// The next records, oldest first.
-    package mutating func read(_ log: EventLog) -> PollPage {
-        var records: [Record] = []
-        var gap: Gap?
-        var room = Poll.maxBytes
+    /// Reads on, as far as the allowance reaches.
+    ///
+    /// - Returns: whether that was all there is, or all that goes into one answer.
+    package mutating func read(_ log: EventLog, _ allowance: inout SearchAllowance) -> Bool {
         while records.count < limit, room > 0 {
-            let entries = log.read(&cursor, maxRecords: limit - records.count, maxBytes: room)
+            guard !allowance.isSpent else { return false }
+            let count = min(Poll.pieceRecords, limit - records.count)
+            let before = cursor
+            let entries = log.read(&cursor, maxRecords: count, maxBytes: min(room, Poll.pieceBytes))
+            if case .gap = entries.first, hasFound {
+                // What was lost while this looked on is told before the next answer.
+                cursor = before
+                break
+            }
             guard !entries.isEmpty else { break }
             for entry in entries {
                 switch entry {
@@ -29,11 +42,20 @@ package struct Poll: Equatable, Sendable {
                 case .record(let record) where filter.accepts(record):
                     records.append(record)
                     room -= record.byteCount
-                case .record:
-                    break
+                case .record(let record):
+                    allowance.spend(on: record, filter)
                 }
             }
         }
+        return true
+    }
+
+    /// Whether there is anything to answer but the cursor.
+    package var hasFound: Bool { !records.isEmpty || gap != nil }
+
+    /// Answers what was read since the last answer, which may be nothing.
+    package mutating func page(_ log: EventLog) -> PollPage {
+        defer { (records, gap, room) = ([], nil, Poll.maxBytes) }
         return PollPage(records: records, next: log.id(cursor.position), gap: gap)
     }
 }
@@ -45,9 +67,6 @@ package struct PollPage: Equatable, Sendable {
     package var next: EventID
     /// What was lost before the first record.
     package var gap: Gap?
-
-    /// There is nothing to tell but the cursor.
-    package var isEmpty: Bool { records.isEmpty && gap == nil }
 
     /// Writes the members of the answer; `log` is the one that was read.
     package func writeMembers(to json: inout JSONWriter, log: EventLog) {

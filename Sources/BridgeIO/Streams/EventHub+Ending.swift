@@ -21,7 +21,7 @@ extension EventHub {
     /// Those whose clients do not take it now get it when they do, until the loop stops.
     package func endAll() {
         deliver()
-        polls.answerAll(log)
+        polls.answerAll()
         end(allSubscribers)
     }
 
@@ -29,7 +29,7 @@ extension EventHub {
     func endStreams(of connection: ConnectionIndex) {
         deliver()
         let selection = ConnectionSelection(connection)
-        polls.answerAll(log) { $0.connections == selection }
+        polls.answerAll { $0.connections == selection }
         end(allSubscribers.filter { $0.feed.filter.connections == selection })
     }
 
@@ -56,7 +56,7 @@ extension EventHub {
 
     /// Drops whoever is still there; the server must run afterwards to close their connections.
     package func dropAll() {
-        polls.answerAll(log)
+        polls.answerAll()
         for subscriber in allSubscribers { drop(subscriber) }
     }
 

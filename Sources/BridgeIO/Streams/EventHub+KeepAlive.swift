@@ -66,8 +66,11 @@ extension EventHub {
         guard silence >= limit, !subscriber.hasPage, !subscriber.isBlocked else { return false }
         switch subscriber.phase {
         case .replaying(let cursor):
-            guard refill(subscriber, cursor) else { return !subscriber.isGone }
-            proceed(subscriber)
+            switch refill(subscriber, cursor) {
+            case .filled: proceed(subscriber)
+            case .atHead: return true
+            case .searching, .gone: break
+            }
             return false
         case .live:
             return subscriber.position(in: subscriber.feed) == subscriber.feed.bytes.head

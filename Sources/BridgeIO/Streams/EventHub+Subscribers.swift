@@ -32,8 +32,11 @@ extension EventHub {
     private func advance(_ subscriber: Subscriber) -> Bool {
         switch subscriber.phase {
         case .replaying(let cursor):
-            if refill(subscriber, cursor) { return true }
-            if !subscriber.isGone { join(subscriber) }
+            switch refill(subscriber, cursor) {
+            case .filled: return true
+            case .atHead: join(subscriber)
+            case .searching, .gone: break
+            }
             return false
         case .live:
             guard let slot = subscriber.slot else { return false }
@@ -57,11 +60,15 @@ extension EventHub {
             if subscriber.hasPage { return .bytes(subscriber.takePage(count)) }
             switch subscriber.phase {
             case .replaying(let cursor):
-                if refill(subscriber, cursor) { continue }
-                if subscriber.isGone { return .abort }
-                guard subscriber.remaining == nil else { return .nothing }
-                subscriber.phase = .live(subscriber.feed.bytes.head)
-                impatient[ObjectIdentifier(subscriber)] = nil
+                switch refill(subscriber, cursor) {
+                case .filled: continue
+                case .gone: return .abort
+                case .searching: return .nothing
+                case .atHead where subscriber.remaining != nil: return .nothing
+                case .atHead:
+                    subscriber.phase = .live(subscriber.feed.bytes.head)
+                    impatient[ObjectIdentifier(subscriber)] = nil
+                }
             case .live(let position):
                 let bytes = subscriber.feed.slice(from: position, count: count)
                 guard !bytes.isEmpty else { return .nothing }
@@ -76,16 +83,33 @@ extension EventHub {
         }
     }
 
+    /// What came of looking for more for a subscriber.
+    enum Refill {
+        /// It has a page.
+        case filled
+        /// Nothing follows its cursor.
+        case atHead
+        /// It looks on when others have had their turn.
+        case searching
+        /// It was too slow.
+        case gone
+    }
+
     /// Makes a page of what follows the cursor in the log.
-    ///
-    /// - Returns: false if nothing does, or if it was too slow and is gone.
-    func refill(_ subscriber: Subscriber, _ cursor: LogCursor) -> Bool {
+    func refill(_ subscriber: Subscriber, _ cursor: LogCursor) -> Refill {
         guard !isOutrun(subscriber) else {
             drop(subscriber)
-            return false
+            return .gone
         }
+        guard !subscriber.isSearching else { return .searching }
         expire()
+        let filter = subscriber.feed.filter
         var cursor = cursor
+        if cursor.isSeeking {
+            let isFound = log.goBack(&cursor, by: filter, &allowance)
+            subscriber.phase = .replaying(cursor)
+            guard isFound else { return search(for: subscriber) }
+        }
         // Beginning empty, it shares the bytes of a large record with whoever else is at it.
         var page: [UInt8] = []
         var records = 0
@@ -96,15 +120,22 @@ extension EventHub {
                 maxBytes: EventHub.pageBytes
             )
             subscriber.phase = .replaying(cursor)
-            guard !entries.isEmpty else { return false }
+            guard !entries.isEmpty else { return .atHead }
             for entry in entries where subscriber.remaining != 0 {
                 if !page.isEmpty, subscriber.getsPage(for: entry) {
                     subscriber.enqueue(page, records: records)
                     (page, records) = ([], 0)
                 }
-                if encode(entry, for: subscriber, to: &page) { records += 1 }
+                if encode(entry, for: subscriber, to: &page) {
+                    records += 1
+                } else if case .record(let record) = entry {
+                    allowance.spend(on: record, filter)
+                }
             }
             if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
+            if page.isEmpty, allowance.isSpent, cursor.position < log.headSequence {
+                return search(for: subscriber)
+            }
         }
         // The end does not go into a page that is shared, which would copy it, but into the next one.
         if subscriber.remaining == 0, page.count <= Feed.largeBytes {
@@ -112,7 +143,7 @@ extension EventHub {
             subscriber.phase = .ending
         }
         subscriber.enqueue(page, records: records)
-        return true
+        return .filled
     }
 
     /// - Returns: whether it is a record that the subscriber gets.

@@ -28,6 +28,11 @@ package final class EventHub {
     /// Gaps that subscribers of each connection were told of.
     private var gaps: [ConnectionIndex: Int] = [:]
 
+    /// Those who have much to look through, in turn.
+    var searchers = Queue<Searcher>()
+    /// What they may still look through before everyone else gets their turn.
+    var allowance = SearchAllowance()
+
     /// What is kept of the room that a large record took.
     private static let scratchBytes = 256 * 1024
 
@@ -96,10 +101,11 @@ package final class EventHub {
     }
 
     /// There is something to deliver.
-    package var hasNews: Bool { !dirty.isEmpty || polls.hasNews }
+    package var hasNews: Bool { !dirty.isEmpty || polls.hasNews || !searchers.isEmpty }
 
     /// Writes to every subscriber what has been appended since.
     package func deliver() {
+        allowance = SearchAllowance()
         while let feed = dirty.popLast() {
             let (blocked, gone) = feed.deliver(now: loop.now)
             for subscriber in blocked { subscriber.watchWriting() }
@@ -108,7 +114,8 @@ package final class EventHub {
             feed.trim(to: feeds.bytesPerFeed) { leaveBehind($0) }
         }
         dropOutrun()
-        polls.answer(log)
+        for waiting in polls.takeDue() { search(for: waiting) }
+        resumeSearches()
     }
 
     // MARK: Subscribing
@@ -161,7 +168,7 @@ package final class EventHub {
             feed: feed,
             wishes: wishes,
             client: client,
-            cursor: log.cursor(at: wishes.start, of: feed.filter.connections, where: feed.filter.accepts),
+            cursor: log.cursor(at: wishes.start, of: feed.filter.connections),
             since: loop.wallTime,
             now: loop.now
         )

@@ -1,4 +1,4 @@
-package import BridgeCore
+internal import BridgeCore
 
 /// Polls that wait until there is something to answer.
 final class PollRoom {
@@ -67,76 +67,20 @@ final class PollRoom {
         }
     }
 
-    /// Answers those for whom something came.
-    func answer(_ log: EventLog) {
+    /// Those for whom something came since the last call.
+    func takeDue() -> [WaitingPoll] {
         let groups = due
         due = []
-        for group in groups {
-            for waiting in group.polls.values { waiting.look(log) }
-            // Some may have joined them meanwhile.
-            if !group.polls.isEmpty { takers.add(group, group.filter) }
+        return groups.filter { !$0.polls.isEmpty }.flatMap { group in
+            takers.add(group, group.filter)
+            return group.polls.values
         }
     }
 
     /// Answers all that wait for what `isMeant` says, with nothing where nothing came.
-    func answerAll(_ log: EventLog, where isMeant: (StreamFilter) -> Bool = { _ in true }) {
+    func answerAll(where isMeant: (StreamFilter) -> Bool = { _ in true }) {
         for (filter, group) in groups where isMeant(filter) {
-            for waiting in group.polls.values { waiting.finish(log) }
+            for waiting in group.polls.values { waiting.finish() }
         }
-    }
-}
-
-/// A poll whose answer waits for the first record, or for the end of its patience.
-///
-/// Letting go of it has no effect: it is the hub's until it is answered.
-package final class WaitingPoll {
-    private(set) var poll: Poll
-    private let room: PollRoom
-    private var answer: ((PollPage) -> Void)?
-    fileprivate(set) var timer: LoopTimer?
-
-    fileprivate init(_ poll: Poll, in room: PollRoom, answer: @escaping (PollPage) -> Void) {
-        self.poll = poll
-        self.room = room
-        self.answer = answer
-    }
-
-    /// Answers if there is something.
-    fileprivate func look(_ log: EventLog) {
-        let page = poll.read(log)
-        if !page.isEmpty { finish(page) }
-    }
-
-    /// Answers with what there is.
-    fileprivate func finish(_ log: EventLog) { finish(poll.read(log)) }
-
-    private func finish(_ page: PollPage) {
-        guard let answer else { return }
-        self.answer = nil
-        timer = nil
-        room.leave(self)
-        answer(page)
-    }
-}
-
-extension EventHub {
-    /// Answers a poll as soon as there is something, or when `patience` is over, but not before this returns.
-    package func wait(
-        _ poll: Poll,
-        for patience: Duration,
-        answer: @escaping (PollPage) -> Void
-    ) -> WaitingPoll {
-        let waiting = WaitingPoll(poll, in: polls, answer: answer)
-        polls.enter(waiting)
-        waiting.timer = loop.startTimer(after: patience) { [unowned self, weak waiting] in
-            expire()
-            waiting?.finish(log)
-        }
-        return waiting
-    }
-
-    /// Answers a poll with what there is, maybe nothing; idempotent.
-    package func answer(_ waiting: WaitingPoll) {
-        waiting.finish(log)
     }
 }

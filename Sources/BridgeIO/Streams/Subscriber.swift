@@ -46,6 +46,9 @@ final class Subscriber {
         didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
     }
 
+    /// It has much to look through, and is in line for that; until its turn comes it does not read the log.
+    var isSearching = false
+
     /// Bytes for this subscriber alone, which go out before anything else; nil: none, as nearly always.
     private var page: SubscriberPage?
 

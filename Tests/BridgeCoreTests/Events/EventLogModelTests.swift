@@ -31,6 +31,8 @@ private struct ModelRun {
         var due: [Int]
         /// Whether a gap of unknown size must come first.
         var isAfterForeignID = false
+        /// How many records it wanted to begin with at most, and how many there were then.
+        var wanted = (most: 0, of: 0)
     }
 
     private(set) var complaints: [String] = []
@@ -69,7 +71,7 @@ private struct ModelRun {
     mutating func readAllToTheEnd() {
         for index in readers.indices {
             while readers[index].cursor.position < fixture.log.headSequence
-                || readers[index].isAfterForeignID
+                || readers[index].isAfterForeignID || readers[index].cursor.isSeeking
             {
                 read(index)
             }
@@ -119,6 +121,7 @@ private struct ModelRun {
         let start: StartPosition
         let due: [Int]
         var isAfterForeignID = false
+        var wanted = 0
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
             start = .now
@@ -130,6 +133,7 @@ private struct ModelRun {
             let count = Int.random(in: 0..<30, using: &random)
             start = .last(count)
             due = kept.suffix(count)
+            wanted = count
         case 3:
             start = .after(fixture.log.id(fixture.log.headSequence + .random(in: 1...9, using: &random)))
             due = kept.first.map { first in mine.filter { $0 >= first } } ?? []
@@ -147,7 +151,8 @@ private struct ModelRun {
                 cursor: cursor,
                 seen: cursor.position,
                 due: due,
-                isAfterForeignID: isAfterForeignID
+                isAfterForeignID: isAfterForeignID,
+                wanted: (wanted, entries.count)
             )
         )
     }
@@ -155,12 +160,35 @@ private struct ModelRun {
     private mutating func readSome() {
         guard let index = readers.indices.randomElement(using: &random) else { return }
         read(index)
+        guard !readers[index].cursor.isSeeking else { return }
         if Int.random(in: 0..<4, using: &random) == 0 { comeBack(index) }
+    }
+
+    /// Looks on for where a reader begins, and compares that with what it is due, once it is found.
+    private mutating func seek(_ reader: inout Reader) {
+        let connections = reader.connections.map { fixture.connections[$0] }
+        let filter = StreamFilter(connections: ConnectionSelection(connections))
+        var allowance = SearchAllowance(bytes: .random(in: 1...1000, using: &random))
+        guard fixture.log.goBack(&reader.cursor, by: filter, &allowance) else { return }
+        let found = entries.indices.filter { index in
+            entries[index].isKept && reader.connections.contains(entries[index].connection)
+                && entries[index].sequence > reader.cursor.position
+        }
+        let still = reader.due.filter { entries[$0].isKept }
+        check(Set(still).isSubset(of: found), "begins too late")
+        check(found.filter { $0 < reader.wanted.of }.count <= reader.wanted.most, "begins too early")
+        reader.due = found
+        reader.seen = reader.cursor.position
     }
 
     /// Reads a page and compares it with what the reader is due, entry by entry.
     private mutating func read(_ index: Int) {
         var reader = readers[index]
+        if reader.cursor.isSeeking {
+            seek(&reader)
+            readers[index] = reader
+            return
+        }
         let room = Int.random(in: 1...12, using: &random)
         let page = fixture.log.read(
             &reader.cursor,

@@ -59,18 +59,23 @@ import Testing
     @Test func `the newest records that pass a filter are counted over all connections`() {
         var fixture = LogFixture(wide, wide)
         for connection in [0, 1, 0, 1, 0] { fixture.record(on: connection) }
-        #expect(fixture.read(.last(2), fixture.all) == ["4", "5"])
-        #expect(fixture.read(.last(2), fixture.only(0)) == ["3", "5"])
-        #expect(fixture.read(.last(0), fixture.all) == [])
-        #expect(fixture.read(.last(9), fixture.all) == ["1", "2", "3", "4", "5"])
-        var cursor = fixture.log.cursor(at: .last(2), of: fixture.all) { $0.sequence % 2 == 1 }
-        #expect(fixture.read(&cursor) == ["3", "4", "5"])
+        let all = StreamFilter(connections: fixture.all)
+        #expect(fixture.readLast(2, all) == ["4", "5"])
+        #expect(fixture.readLast(2, StreamFilter(connections: fixture.only(0))) == ["3", "5"])
+        #expect(fixture.readLast(0, all) == [])
+        #expect(fixture.readLast(9, all) == ["1", "2", "3", "4", "5"])
+        fixture.log.append(
+            .status(.ready),
+            of: fixture.connections[1],
+            at: WallTime(millisecondsSince1970: 6)
+        )
+        #expect(fixture.readLast(2, all) == ["4", "5", "6"])
     }
 
     @Test func `the newest records come without a gap though older ones are lost`() {
         var fixture = LogFixture(keep(2))
         fixture.record(4)
-        #expect(fixture.read(.last(5), fixture.all) == ["3", "4"])
+        #expect(fixture.readLast(5, StreamFilter(connections: fixture.all)) == ["3", "4"])
     }
 
     @Test func `since a time means not older than it`() {

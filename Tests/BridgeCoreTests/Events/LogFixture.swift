@@ -40,6 +40,14 @@ struct LogFixture {
         return read(&cursor)
     }
 
+    /// All that a reader gets who begins with the newest records that pass.
+    func readLast(_ count: Int, _ filter: StreamFilter) -> [String] {
+        var cursor = log.cursor(at: .last(count), of: filter.connections)
+        var allowance = SearchAllowance(bytes: .max)
+        _ = log.goBack(&cursor, by: filter, &allowance)
+        return read(&cursor)
+    }
+
     func read(_ cursor: inout LogCursor) -> [String] {
         log.read(&cursor, maxRecords: .max, maxBytes: .max).map(describe)
     }

@@ -17,6 +17,7 @@ import WebSocketProtocol
     var answersWithBody = false
     private let gate: RequestGate
     private var turnEnd: BeforeWaiting?
+    private var nextTurn: LoopTimer?
 
     /// `way` is that of streams.
     init(
@@ -43,8 +44,12 @@ import WebSocketProtocol
 
     func endTurn() {
         guard let server else { return }
-        repeat { hub.deliver() } while server.runIfNeeded() || hub.hasNews
+        for _ in 0..<16 {
+            hub.deliver()
+            guard server.runIfNeeded() || hub.hasNews else { break }
+        }
         server.prepareToWait()
+        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
     }
 
     /// Publishes a text message.

@@ -1,0 +1,80 @@
+package import BridgeCore
+
+/// A poll whose answer waits for the first record, or for the end of its patience.
+///
+/// First it searches what there is, which may take several turns. Letting go of it has no effect: it is the hub's
+/// until it is answered.
+package final class WaitingPoll {
+    private(set) var poll: Poll
+    private unowned let hub: EventHub
+    private let patience: Duration
+    private var answer: ((PollPage) -> Void)?
+    private var timer: LoopTimer?
+    /// It is in line for looking through what there is.
+    var isSearching = false
+
+    fileprivate init(
+        _ poll: Poll,
+        of hub: EventHub,
+        patience: Duration,
+        answer: @escaping (PollPage) -> Void
+    ) {
+        self.poll = poll
+        self.hub = hub
+        self.patience = patience
+        self.answer = answer
+    }
+
+    /// Looks on, and answers if that was all and there is something, or no patience to wait for it.
+    ///
+    /// - Returns: whether that was all.
+    func search(_ allowance: inout SearchAllowance) -> Bool {
+        guard answer != nil else { return true }
+        guard poll.read(hub.log, &allowance) else { return false }
+        isSearching = false
+        if poll.hasFound || patience <= .zero {
+            give()
+        } else if timer == nil {
+            timer = hub.loop.startTimer(after: patience) { [weak self] in self?.finish() }
+        }
+        return true
+    }
+
+    /// Answers with what there is, maybe nothing; idempotent.
+    func finish() {
+        guard answer != nil else { return }
+        hub.expire()
+        var allowance = SearchAllowance()
+        _ = poll.read(hub.log, &allowance)
+        give()
+    }
+
+    private func give() {
+        guard let answer else { return }
+        self.answer = nil
+        timer = nil
+        hub.polls.leave(self)
+        answer(poll.page(hub.log))
+    }
+}
+
+extension EventHub {
+    /// Answers a poll as soon as there is something, or when `patience` is over, but not before this returns.
+    ///
+    /// The patience begins when what there is has been looked through.
+    package func wait(
+        _ poll: Poll,
+        for patience: Duration,
+        answer: @escaping (PollPage) -> Void
+    ) -> WaitingPoll {
+        let waiting = WaitingPoll(poll, of: self, patience: patience, answer: answer)
+        polls.enter(waiting)
+        search(for: waiting)
+        return waiting
+    }
+
+    /// Answers a poll with what there is, maybe nothing; idempotent.
+    package func answer(_ waiting: WaitingPoll) {
+        waiting.finish()
+    }
+}
