@@ -11,7 +11,7 @@ package struct Poll: Equatable, Sendable {
     private static let maxBytes = 4 << 20
     /// What is taken out of the log at a time.
     private static let pieceRecords = 256
-    private static let pieceBytes = 64 * 1024
+    private static let pieceBytes = 16 * 1024
 
     /// Begins to read; `limit` is how many records are answered at most.
     package init(_ filter: StreamFilter, limit: Int, start: StartPosition, in log: EventLog) {

@@ -9,7 +9,7 @@ package struct SearchAllowance: Equatable, Sendable {
     private static let envelopeBytes = 64
 
     /// Enough for looking through messages of `bytes`, or at the outside of a 64th as many.
-    package init(bytes: Int = 64 * 1024) {
+    package init(bytes: Int = 16 * 1024) {
         left = bytes
     }
 
