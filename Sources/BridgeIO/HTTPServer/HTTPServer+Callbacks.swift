@@ -17,7 +17,7 @@ nonisolated func targetRead(
     else { return nil }
     // As it came: what is not UTF-8 is to be refused, not mended.
     let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: target, count: strlen(target)))
-    unsafe onLoop(with: (client, connection)) { client, connection in
+    unsafe onLoop(with: (server, client, connection)) { server, client, connection in
         server.deadlines.start(.request, of: client)
         unsafe server.newestConnection = connection
     }
@@ -42,32 +42,36 @@ nonisolated func answerRequest(
     else { return .NO }
     let chunk = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
     let isFirst = exchange.isWaitingForHead
-    let line = unsafe (path: path, method: method, version: version)
-    let goesOn = unsafe onLoop(with: (exchange, connection, chunk, line)) {
-        exchange,
-        connection,
-        chunk,
-        line in
-        let step =
-            if isFirst {
-                server.received(
-                    unsafe ReceivedHead(
+    let goesOn =
+        if isFirst {
+            unsafe onLoop(
+                with: (
+                    server, exchange, connection,
+                    ReceivedHead(
                         connection,
                         from: exchange.client.address,
                         target: exchange.target,
-                        path: line.path,
-                        method: line.method,
-                        version: line.version
-                    ),
-                    for: exchange
+                        path: path,
+                        method: method,
+                        version: version
+                    )
                 )
-            } else if unsafe !chunk.isEmpty {
-                unsafe exchange.received(chunk)
-            } else {
-                exchange.completed(handler: server.handler)
+            ) { server, exchange, connection, head in
+                unsafe server.take(server.received(head, for: exchange), of: exchange, on: connection)
             }
-        return unsafe server.take(step, of: exchange, on: connection)
-    }
+        } else if unsafe !chunk.isEmpty {
+            unsafe onLoop(with: (server, exchange, connection, chunk)) {
+                server,
+                exchange,
+                connection,
+                chunk in
+                unsafe server.take(exchange.received(chunk), of: exchange, on: connection)
+            }
+        } else {
+            unsafe onLoop(with: (server, exchange, connection)) { server, exchange, connection in
+                unsafe server.take(exchange.completed(handler: server.handler), of: exchange, on: connection)
+            }
+        }
     if !isFirst { unsafe uploadSize.pointee = 0 }
     return goesOn ? .YES : .NO
 }
@@ -83,7 +87,7 @@ nonisolated func requestCompleted(
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
     unsafe slot.pointee = nil
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return }
-    onLoop(with: exchange) { server.ended($0) }
+    onLoop(with: (server, exchange)) { $0.ended($1) }
 }
 
 /// A connection was accepted or is about to be closed.
@@ -98,17 +102,16 @@ nonisolated func connectionChanged(
     else { return }
     if change == .CONNECTION_NOTIFY_STARTED {
         // Released below: the daemon tells of the end of each connection once.
-        let retained = unsafe onLoop(with: connection) { connection in
+        unsafe slot.pointee = unsafe onLoop(with: (server, connection)) { server, connection in
             let client = unsafe ClientConnection(connection)
             server.deadlines.add(client)
             server.room.opened(client)
-            return unsafe Int(bitPattern: Unmanaged.passRetained(client).toOpaque())
+            return unsafe Unmanaged.passRetained(client).toOpaque()
         }
-        unsafe slot.pointee = UnsafeMutableRawPointer(bitPattern: retained)
     } else if let retained = unsafe slot.pointee {
         let client = unsafe Unmanaged<ClientConnection>.fromOpaque(retained).takeRetainedValue()
         unsafe slot.pointee = nil
-        unsafe onLoop(with: (client, connection)) { client, connection in
+        unsafe onLoop(with: (server, client, connection)) { server, client, connection in
             server.deadlines.remove(client)
             if let detached = client.detached {
                 // It still takes room, and gives it back when its own socket is closed.
@@ -128,7 +131,7 @@ nonisolated func mayAccept(
     _ length: socklen_t
 ) -> MHD_Result {
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return .NO }
-    return unsafe onLoop(with: address) { address in
+    return unsafe onLoop(with: (server, address)) { server, address in
         server.room.admitsAnother { unsafe ClientAddress(address) }
     } ? .YES : .NO
 }
@@ -142,12 +145,12 @@ nonisolated func readStream(
 ) -> Int {
     guard let stream = unsafe owner(of: context, as: EventStream.self) else { return -1 }
     let buffer = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: capacity)
-    return unsafe onLoop(with: buffer) { buffer in unsafe stream.read(into: buffer) }
+    return unsafe onLoop(with: (stream, buffer)) { stream, buffer in unsafe stream.read(into: buffer) }
 }
 
 /// The daemon is done with a stream, which `HTTPServer` retained for it.
 nonisolated func releaseStream(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     let stream = unsafe Unmanaged<EventStream>.fromOpaque(context).takeRetainedValue()
-    MainActor.assumeIsolated { stream.release() }
+    onLoop(with: stream) { $0.release() }
 }

@@ -17,7 +17,7 @@ nonisolated func daemonLogged(
     _ arguments: CVaListPointer?
 ) {
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return }
-    MainActor.assumeIsolated { server.refuseMalformedLength() }
+    onLoop(with: server) { $0.refuseMalformedLength() }
 }
 
 extension HTTPServer {

@@ -102,5 +102,5 @@ private nonisolated func processEnded(
     guard let process = unsafe owner(of: process?.pointee.data, as: ChildProcess.self) else { return }
     let ending: ChildProcess.Ending =
         signal == 0 ? .exited(status: Int(status)) : .signalled(number: Int(signal))
-    MainActor.assumeIsolated { process.ended(ending) }
+    onLoop(with: (process, ending)) { $0.ended($1) }
 }

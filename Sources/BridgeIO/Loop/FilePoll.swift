@@ -52,5 +52,5 @@ internal import CUV
 
 private nonisolated func pollReported(_ poll: UnsafeMutablePointer<uv_poll_t>?, status: CInt, events: CInt) {
     guard let poll = unsafe owner(of: poll?.pointee.data, as: FilePoll.self) else { return }
-    MainActor.assumeIsolated { poll.report(status: status, events: events) }
+    onLoop(with: (poll, status, events)) { $0.report(status: $1, events: $2) }
 }

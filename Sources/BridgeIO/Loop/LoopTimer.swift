@@ -28,7 +28,7 @@ internal import CUV
 
 private nonisolated func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
     guard let timer = unsafe owner(of: timer?.pointee.data, as: LoopTimer.self) else { return }
-    MainActor.assumeIsolated { timer.fire() }
+    onLoop(with: timer) { $0.fire() }
 }
 
 extension Loop {

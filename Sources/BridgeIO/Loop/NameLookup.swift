@@ -81,7 +81,7 @@ private nonisolated func nameFound(
     }
     unsafe uv_freeaddrinfo(list)
     let answer: NameLookup.Answer = status == 0 ? .addresses(addresses) : .failed(errorText(status))
-    MainActor.assumeIsolated { box.lookup?.finish(answer) }
+    onLoop(with: (box, answer)) { $0.lookup?.finish($1) }
 }
 
 extension Loop {

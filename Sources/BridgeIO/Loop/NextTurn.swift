@@ -27,5 +27,5 @@ internal import CUV
 
 private nonisolated func turnCame(_ idle: UnsafeMutablePointer<uv_idle_t>?) {
     guard let turn = unsafe owner(of: idle?.pointee.data, as: NextTurn.self) else { return }
-    MainActor.assumeIsolated { turn.fire() }
+    onLoop(with: turn) { $0.fire() }
 }

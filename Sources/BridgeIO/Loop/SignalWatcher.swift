@@ -19,5 +19,5 @@ internal import CUV
 
 private nonisolated func signalReceived(_ watcher: UnsafeMutablePointer<uv_signal_t>?, number: CInt) {
     guard let watcher = unsafe owner(of: watcher?.pointee.data, as: SignalWatcher.self) else { return }
-    MainActor.assumeIsolated { watcher.fire() }
+    onLoop(with: watcher) { $0.fire() }
 }

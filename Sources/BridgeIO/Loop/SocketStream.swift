@@ -220,7 +220,7 @@ private nonisolated func connected(_ request: UnsafeMutablePointer<uv_connect_t>
     let isOwned = unsafe request.pointee.handle?.pointee.data != nil
     unsafe request.deallocate()
     guard isOwned else { return }
-    MainActor.assumeIsolated { completion.body(status == 0 ? nil : errorText(status)) }
+    onLoop(with: (completion, status)) { $0.body($1 == 0 ? nil : errorText($1)) }
 }
 
 private nonisolated func lendReadBuffer(
@@ -238,12 +238,12 @@ private nonisolated func readReported(
     buffer: UnsafePointer<uv_buf_t>?
 ) {
     guard let stream = unsafe owner(of: stream?.pointee.data, as: SocketStream.self) else { return }
-    MainActor.assumeIsolated { stream.received(count) }
+    onLoop(with: (stream, count)) { $0.received($1) }
 }
 
 private nonisolated func wrote(_ request: UnsafeMutablePointer<uv_write_t>?, status: CInt) {
     guard let request = unsafe request, let data = unsafe request.pointee.data else { return }
     let stream = unsafe owner(of: request.pointee.handle?.pointee.data, as: SocketStream.self)
     unsafe Unmanaged<WriteRequest>.fromOpaque(data).release()
-    MainActor.assumeIsolated { stream?.drained(status) }
+    onLoop(with: (stream, status)) { $0?.drained($1) }
 }

@@ -63,5 +63,5 @@ package struct ListenFailure: Error, Equatable, Sendable {
 
 private nonisolated func connectionArrived(_ listener: UnsafeMutablePointer<uv_stream_t>?, status: CInt) {
     guard let listener = unsafe owner(of: listener?.pointee.data, as: TCPListener.self) else { return }
-    MainActor.assumeIsolated { listener.accept(status) }
+    onLoop(with: (listener, status)) { $0.accept($1) }
 }

@@ -13,7 +13,7 @@ internal import CUV
         unsafe handle.attach(self)
         unsafe uv_prepare_start(handle.pointer) { hook in
             guard let hook = unsafe owner(of: hook?.pointee.data, as: BeforeWaiting.self) else { return }
-            MainActor.assumeIsolated { hook.body() }
+            onLoop(with: hook) { $0.body() }
         }
         unsafe uv_unref(handle.base)
     }
@@ -32,7 +32,7 @@ internal import CUV
         unsafe handle.attach(self)
         unsafe uv_check_start(handle.pointer) { hook in
             guard let hook = unsafe owner(of: hook?.pointee.data, as: AfterInput.self) else { return }
-            MainActor.assumeIsolated { hook.body() }
+            onLoop(with: hook) { $0.body() }
         }
         unsafe uv_unref(handle.base)
     }

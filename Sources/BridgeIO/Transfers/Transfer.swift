@@ -213,7 +213,7 @@ private nonisolated func lend(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ count: Int,
     to owner: UnsafeMutableRawPointer?,
-    _ take: @MainActor (Transfer, UnsafeRawBufferPointer) -> Int
+    _ take: @escaping @MainActor (Transfer, UnsafeRawBufferPointer) -> Int
 ) -> Int {
     guard let owner = unsafe owner else { return 0 }
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()

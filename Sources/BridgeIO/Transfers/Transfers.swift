@@ -135,7 +135,7 @@ private nonisolated func socketChanged(
 ) -> CInt {
     guard let owner = unsafe owner else { return 0 }
     let transfers = unsafe Unmanaged<Transfers>.fromOpaque(owner).takeUnretainedValue()
-    MainActor.assumeIsolated { transfers.watch(descriptor, for: wish) }
+    onLoop(with: (transfers, descriptor, wish)) { $0.watch($1, for: $2) }
     return 0
 }
 
@@ -146,6 +146,6 @@ private nonisolated func timerChanged(
 ) -> CInt {
     guard let owner = unsafe owner else { return 0 }
     let transfers = unsafe Unmanaged<Transfers>.fromOpaque(owner).takeUnretainedValue()
-    MainActor.assumeIsolated { transfers.wait(milliseconds: milliseconds) }
+    onLoop(with: (transfers, milliseconds)) { $0.wait(milliseconds: $1) }
     return 0
 }
