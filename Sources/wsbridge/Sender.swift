@@ -95,7 +95,7 @@ final class Sender {
     }
 
     private func ended(_ id: MessageID, as state: MessageState) {
-        guard let wait = waits.removeValue(forKey: id.number) else { return }
+        guard !waits.isEmpty, let wait = waits.removeValue(forKey: id.number) else { return }
         wait.consignment.ended(id, as: state)
         if wait.consignment.verdict != .open { settle(wait) }
     }

@@ -32,11 +32,7 @@ package struct Instant: Comparable, Hashable, Sendable {
 extension Duration {
     /// Whole nanoseconds; durations beyond 292 years saturate.
     package var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds > 0 ? .max : .min }
-        let (sum, carried) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carried ? (seconds > 0 ? .max : .min) : sum
+        Int64(clamping: attoseconds / 1_000_000_000)
     }
 
     /// Whole milliseconds, rounded down.

@@ -9,6 +9,7 @@ final class FrameSession {
     private var encoder: FrameEncoder
     private var random = SecureRandom()
     private(set) var output: [UInt8] = []
+    private var clearedBytes = 0
     /// Frames are numbered from 1.
     private var marks = FrameMarks()
 
@@ -41,6 +42,9 @@ final class FrameSession {
         return nextFrame()
     }
 
+    /// The bytes of all frames so far.
+    var encodedBytes: Int { clearedBytes + output.count }
+
     /// Where the frames of the output end; they belong to whoever writes it.
     func takeMarks() -> FrameMarks { marks.take() }
 
@@ -49,6 +53,7 @@ final class FrameSession {
     /// A large buffer is kept while it is being filled, and given back at the first small flush, such as a
     /// heartbeat's.
     func clearOutput() {
+        clearedBytes += output.count
         let capacity = output.capacity
         let isFilled = output.count >= capacity / 4 && capacity <= FrameSession.keptBytes.upperBound
         output.removeAll(keepingCapacity: isFilled || capacity <= FrameSession.keptBytes.lowerBound)

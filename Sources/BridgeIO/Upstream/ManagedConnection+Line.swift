@@ -9,8 +9,7 @@ extension ManagedConnection {
         /// Which of the listed URLs it was dialled to; the machine may have turned to another one since.
         let urlIndex: Int
         var ledger = FrameLedger()
-        /// Bytes handed to the socket so far, and how many of them the kernel had taken when last asked.
-        var handedBytes = 0
+        /// Bytes that the kernel had taken when last asked.
         var takenBytes = 0
         /// Bytes that had come in when last asked.
         var receivedBytes: UInt64 = 0
@@ -25,9 +24,7 @@ extension ManagedConnection {
         ///
         /// A socket that is over without having said so takes none: then it is as if it was never sent.
         func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) {
-            let before = socket.unwrittenBytes
             let frame = send(socket)
-            handedBytes += socket.unwrittenBytes - before
             if let content, frame > 0 { ledger.sent(content, frame: frame) }
         }
     }
@@ -138,7 +135,7 @@ extension ManagedConnection {
     /// whether an answer may still stand behind what came.
     func noteProgress() {
         guard let line else { return }
-        let taken = line.handedBytes - line.socket.unwrittenBytes
+        let taken = line.socket.writtenBytes
         // A heartbeat that the rate holds back must not count as one that the peer does not take.
         if taken > line.takenBytes || schedule.holdsHeartbeat { tell(.writeProgressed(line.id)) }
         line.takenBytes = taken

@@ -25,7 +25,7 @@ extension ManagedConnection {
         let time = surroundings.wallClock()
         for id in receipt.ids { journal.queued(id.number, at: time) }
         for id in receipt.dropped { lose(id, as: .dropped) }
-        fill()
+        fill(now)
         watchAge()
         noteDemand()
         return receipt.ids
@@ -57,9 +57,15 @@ extension ManagedConnection {
 
     /// Hands the socket what is to go next, messages while it holds less than `limit`.
     func fill(upTo limit: Int = unwrittenLimit) {
-        guard let line, isReady else { return }
+        guard isReady else { return }
         let now = surroundings.loop.now
         expire(now)
+        fill(now, upTo: limit)
+    }
+
+    /// The same, where nothing in the outbox has expired by `now`.
+    private func fill(_ now: Instant, upTo limit: Int = unwrittenLimit) {
+        guard let line, isReady else { return }
         while let frame = schedule.next(
             from: &outbox,
             isFull: line.socket.unwrittenBytes >= limit || !carriesMessages,
@@ -89,9 +95,7 @@ extension ManagedConnection {
 
     /// Goes on sending when the rate allows it again.
     private func watchRate(_ now: Instant) {
-        guard schedule.isRated, opening == nil, let due = schedule.opening(for: outbox, now: now) else {
-            return
-        }
+        guard isRated, opening == nil, let due = schedule.opening(for: outbox, now: now) else { return }
         opening = surroundings.loop.startTimer(after: due - now) { [weak self] in
             guard let self else { return }
             opening = nil
@@ -112,7 +116,7 @@ extension ManagedConnection {
             case .probe:
                 break
             }
-            if schedule.isRated, content != .own(.pong) { schedule.written(now: surroundings.loop.now) }
+            if isRated, content != .own(.pong) { schedule.written(now: surroundings.loop.now) }
         }
         fill()
         noteDemand()
@@ -141,7 +145,7 @@ extension ManagedConnection {
 
     /// Tells the machine whether anything needs the connection.
     func noteDemand() {
-        guard machine.followsDemand else { return }
+        guard followsDemand else { return }
         let isWanted = isFollowed || !outbox.isEmpty
         if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }

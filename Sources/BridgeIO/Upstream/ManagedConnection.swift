@@ -29,6 +29,7 @@ package final class ManagedConnection {
         didSet {
             isReady = machine.isReady
             carriesMessages = machine.carriesMessages
+            followsDemand = machine.followsDemand
             offer = machine.uplink
         }
     }
@@ -37,9 +38,12 @@ package final class ManagedConnection {
     /// Kept beside the machine, like `offer`: every message asks, and asking the machine copies its state.
     package private(set) var isReady = false
     private(set) var carriesMessages = false
+    private(set) var followsDemand: Bool
     private var offer: Outbox.Uplink
     var outbox: Outbox
     var schedule: SendSchedule
+    /// There is a rate; kept beside the schedule for the same reason as `isReady`.
+    private(set) var isRated: Bool
     var journal = MessageJournal()
     var tally: ConnectionTally
     var line: Line?
@@ -80,8 +84,10 @@ package final class ManagedConnection {
         self.surroundings = surroundings
         machine = ConnectionMachine(settings, supply: route.source.supply, sha256: Digests.sha256)
         offer = machine.uplink
+        followsDemand = machine.followsDemand
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
         schedule = SendSchedule(rate: settings.rate)
+        isRated = schedule.isRated
         tally = ConnectionTally(at: surroundings.wallClock())
     }
 
@@ -227,6 +233,7 @@ package final class ManagedConnection {
             machine = machine.successor(successor.settings, supply: route.source.supply)
             outbox.settings = successor.settings.outbox
             schedule.change(rate: successor.settings.rate)
+            isRated = schedule.isRated
             reachability = route.reachability
             lookAtNetwork()
             watchAge()

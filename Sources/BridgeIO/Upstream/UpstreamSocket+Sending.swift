@@ -4,9 +4,15 @@ package import WebSocketProtocol
 extension UpstreamSocket {
     /// Bytes of frames that the kernel did not take yet.
     package var unwrittenBytes: Int {
-        guard let session else { return 0 }
-        return session.output.count + (transport?.unwrittenBytes ?? 0)
+        switch state {
+        case .open(let transport, let session), .refusing(let transport, let session):
+            session.output.count + transport.unwrittenBytes
+        case .idle, .dialling, .securing, .handshaking, .refused, .over: 0
+        }
     }
+
+    /// Bytes of frames that the kernel did take.
+    package var writtenBytes: Int { (session?.encodedBytes ?? 0) - unwrittenBytes }
 
     /// Takes a message for the next `flush`; gives the frame's number, or 0 when the socket is not open.
     package func send(_ message: Message) -> UInt64 {

@@ -7,6 +7,7 @@ internal import WebSocketProtocol
 /// Letting go of it closes the connection. All events come on a later turn than the call that caused them, but
 /// for `written`, which may come from within `flush`.
 package final class UpstreamSocket {
+    /// What only attempts carry lies elsewhere, as every message copies the state of an open connection.
     enum State {
         /// Becomes dialling.
         case idle
@@ -15,9 +16,9 @@ package final class UpstreamSocket {
         /// Shaking hands over TLS; becomes handshaking or over.
         case securing(UpstreamTransport)
         /// The request is out; becomes open, refused, over, or dialling where a redirect leads to.
-        case handshaking(UpstreamTransport, ClientHandshake)
+        indirect case handshaking(UpstreamTransport, ClientHandshake)
         /// The attempt has failed; what the upstream says to that is still read, for a short time. Becomes over.
-        case refused(UpstreamTransport, DialFailure, AnswerExcerpt, LoopTimer)
+        indirect case refused(UpstreamTransport, DialFailure, AnswerExcerpt, LoopTimer)
         /// Becomes refusing or over.
         case open(UpstreamTransport, FrameSession)
         /// The peer broke the protocol: what comes is discarded, our close frame still goes out.
