@@ -143,8 +143,6 @@ extension Bridge: HTTPHandler {
         _ fields: [HTTPField] = [],
         _ members: (inout JSONWriter) -> Void
     ) -> HTTPResponse {
-        var json = JSONWriter()
-        json.object(members)
-        return HTTPResponse(status: status, json: json, fields: request.fields + fields)
+        HTTPResponse(status: status, fields: fields, members: members).adding(request.fields)
     }
 }

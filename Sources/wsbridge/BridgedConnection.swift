@@ -39,7 +39,7 @@ final class BridgedConnection {
                 flushes: flushes,
                 transfers: transfers,
                 sink: journal,
-                epoch: hub.log.epoch.text,
+                epoch: hub.log.epoch,
                 wallClock: { loop.wallTime }
             )
         )

@@ -56,7 +56,7 @@ final class Sender {
 
     private static let replayed = [HTTPField("Idempotency-Replayed", "true")]
 
-    private func accept(_ messages: [Message], _ order: SendRequest) throws(Problem) -> [MessageID] {
+    private func accept(_ messages: [Message], _ order: SendRequest) throws(Problem) -> MessageIDs {
         do throws(OutboxError) {
             return try upstream.send(messages, mayWait: order.mayQueue)
         } catch {
@@ -64,7 +64,7 @@ final class Sender {
         }
     }
 
-    private func answer(_ ids: [MessageID], _ order: SendRequest, _ fields: [HTTPField]) -> HTTPAnswer {
+    private func answer(_ ids: MessageIDs, _ order: SendRequest, _ fields: [HTTPField]) -> HTTPAnswer {
         var consignment = Consignment(ids)
         for id in ids {
             if let state = upstream.message(id)?.state { consignment.ended(id, as: state) }

@@ -9,8 +9,7 @@ extension Consignment {
         case .open: status = 202
         case .sent: status = 200
         }
-        var json = JSONWriter()
-        json.object { json in
+        return HTTPResponse(status: status) { json in
             if isList {
                 json.member("messages") { json in
                     json.array { json in
@@ -21,13 +20,12 @@ extension Consignment {
                 for item in items { item.write(to: &json) }
             }
         }
-        return HTTPResponse(status: status, json: json)
     }
 }
 
 extension Consignment.Item {
     fileprivate func write(to json: inout JSONWriter) {
-        json.member("id", id.description)
+        json.member("id", plain: id.appendText)
         json.member("state", state.name)
         if let time = state.sentAt { json.member("sentAt", time.text) }
     }

@@ -3,7 +3,10 @@ package import WebSocketProtocol
 /// A complete answer: everything but what the server itself adds (`Date`, `Content-Length`, `Connection`).
 package struct HTTPResponse: Equatable, Sendable {
     package var status: Int
-    package var fields: [HTTPField]
+    /// The fields of its kind, which answers of one kind share.
+    package let ownFields: [HTTPField]
+    /// Those that were added for the request, which its answers share.
+    package private(set) var addedFields: [HTTPField]
     package var body: [UInt8]
     /// The connection is to be closed after this answer, since what follows on it cannot be trusted or read.
     package var closesConnection = false
@@ -22,48 +25,58 @@ package struct HTTPResponse: Equatable, Sendable {
     /// An answer without a body.
     package init(status: Int, fields: [HTTPField] = []) {
         self.status = status
-        self.fields = HTTPResponse.protection + fields
-        self.body = []
+        ownFields = HTTPResponse.protection
+        addedFields = fields
+        body = []
     }
 
     /// An answer without a body that has these fields alone.
     package init(status: Int, exactly fields: [HTTPField]) {
         self.status = status
-        self.fields = fields
-        self.body = []
+        ownFields = fields
+        addedFields = []
+        body = []
     }
 
-    /// An answer whose body is `json`.
+    /// An answer whose body is a JSON object with the `members`.
     package init(
         status: Int,
-        json: consuming JSONWriter,
-        type: [HTTPField] = HTTPResponse.jsonType,
-        fields: [HTTPField] = []
+        fields: [HTTPField] = [],
+        members: (inout JSONWriter) -> Void
+    ) {
+        self.init(status: status, type: HTTPResponse.jsonType, fields: fields, members: members)
+    }
+
+    private init(
+        status: Int,
+        type: [HTTPField],
+        fields: [HTTPField],
+        members: (inout JSONWriter) -> Void
     ) {
         self.status = status
-        self.fields = fields.isEmpty ? type : type + fields
+        ownFields = type
+        addedFields = fields
+        var json = JSONWriter()
+        json.object(members)
         json.endLine()
-        self.body = json.bytes
+        body = json.bytes
     }
 
     /// The answer that tells a client about `problem` (RFC 9457).
     package init(_ problem: Problem) {
-        var json = JSONWriter()
-        json.object { problem.write(to: &$0) }
-        self.init(
-            status: problem.kind.status,
-            json: json,
-            type: HTTPResponse.problemType,
-            fields: problem.fields
-        )
+        self.init(status: problem.kind.status, type: HTTPResponse.problemType, fields: problem.fields) {
+            json in
+            problem.write(to: &json)
+        }
         closesConnection = problem.closesConnection
     }
 
+    package var fields: [HTTPField] { ownFields + addedFields }
+
     /// The same answer with further fields.
-    package func adding(_ further: [HTTPField]) -> HTTPResponse {
-        guard !further.isEmpty else { return self }
-        var response = self
-        response.fields += further
-        return response
+    package consuming func adding(_ further: [HTTPField]) -> HTTPResponse {
+        // Alone they need no list of their own.
+        if addedFields.isEmpty { addedFields = further } else { addedFields += further }
+        return self
     }
 }

@@ -16,9 +16,11 @@ package struct PublicFile: Equatable, Sendable {
 
     /// The file, or 304 where the client has this very one already (RFC 9110 §13.1.2).
     package func response(to head: RequestHead) -> HTTPResponse {
-        var response = HTTPResponse(status: isHeld(by: head) ? 304 : 200)
-        response.fields =
-            [HTTPField("Content-Type", mediaType), HTTPField("ETag", entityTag)] + PublicFile.protection
+        let fields = [HTTPField("Content-Type", mediaType), HTTPField("ETag", entityTag)]
+        var response = HTTPResponse(
+            status: isHeld(by: head) ? 304 : 200,
+            exactly: fields + PublicFile.protection
+        )
         // 304 goes out without it, but with its length (RFC 9110 §8.6).
         response.body = content
         return response

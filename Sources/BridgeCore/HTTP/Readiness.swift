@@ -28,8 +28,7 @@ package struct Readiness: Equatable, Sendable {
         fields: [HTTPField],
         shown: (String) -> Bool = { _ in true }
     ) -> HTTPResponse {
-        var json = JSONWriter()
-        json.object { json in
+        HTTPResponse(status: isReady ? 200 : 503, fields: fields) { json in
             json.member("ready", isReady)
             json.member("connections") { json in
                 json.array { json in
@@ -39,7 +38,6 @@ package struct Readiness: Equatable, Sendable {
                 }
             }
         }
-        return HTTPResponse(status: isReady ? 200 : 503, json: json, fields: fields)
     }
 
     private static func reason(_ status: ConnectionStatus) -> String? {

@@ -47,9 +47,7 @@ package struct RequestGate: Sendable {
         do throws(Problem) {
             return try admit(head, connections: connections, fields: &fields)
         } catch {
-            var response = HTTPResponse(error)
-            response.fields += fields
-            return .answer(response)
+            return .answer(HTTPResponse(error).adding(fields))
         }
     }
 

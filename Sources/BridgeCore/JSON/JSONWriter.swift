@@ -81,6 +81,14 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// A member whose value is text in which nothing has to be escaped, which `append` appends.
+    package mutating func member(_ name: StaticString, plain append: (inout [UInt8]) -> Void) {
+        key(name)
+        bytes.append(UInt8(ascii: "\""))
+        append(&bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// A member whose value is JSON already.
     package mutating func member(_ name: StaticString, json value: [UInt8]) {
         key(name)
@@ -112,7 +120,7 @@ package struct JSONWriter {
         comma()
         // Names in our own code have nothing to escape.
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: name.description.utf8)
+        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
         bytes.append(UInt8(ascii: "\""))
         bytes.append(UInt8(ascii: ":"))
     }

@@ -22,8 +22,8 @@ package struct Outbox: Sendable {
 
     /// Messages that the outbox took.
     package struct Receipt: Equatable, Sendable {
-        /// In order; their numbers follow one another.
-        package var ids: [MessageID]
+        /// In order.
+        package var ids: MessageIDs
         /// Those that were dropped to make room for it, oldest first.
         package var dropped: [MessageID] = []
     }
@@ -49,7 +49,7 @@ package struct Outbox: Sendable {
 
     /// New ones hold for what comes; what is over new bounds stays.
     package var settings: OutboxSettings
-    private let epoch: String
+    private let epoch: Epoch
     var queued = Queue<Entry>()
     private(set) var inFlight = Queue<Entry>()
     /// Older than all in flight, as those are older than all that are queued.
@@ -63,8 +63,8 @@ package struct Outbox: Sendable {
     /// Something was proven since the connection opened.
     private var hasProof = false
 
-    /// Starts empty; `epoch` must differ from that of any earlier process and be safe in a URL.
-    package init(_ settings: OutboxSettings, epoch: String) {
+    /// Starts empty; `epoch` must differ from that of any earlier process.
+    package init(_ settings: OutboxSettings, epoch: Epoch) {
         self.settings = settings
         self.epoch = epoch
     }
@@ -92,15 +92,14 @@ package struct Outbox: Sendable {
         let size = messages.reduce(0) { $0 + $1.bytes.count }
         guard size <= settings.maxBytes else { throw .tooLarge(limit: settings.maxBytes) }
         guard messages.count <= settings.maxMessages else { throw .tooMany(limit: settings.maxMessages) }
-        var receipt = Receipt(ids: [], dropped: try makeRoom(for: messages.count, size: size))
-        receipt.ids.reserveCapacity(messages.count)
+        let dropped = try makeRoom(for: messages.count, size: size)
+        let first = lastNumber + 1
         for message in messages {
             lastNumber += 1
             queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
-            receipt.ids.append(id(lastNumber))
         }
         queuedBytes += size
-        return receipt
+        return Receipt(ids: MessageIDs(epoch: epoch, numbers: first..<lastNumber + 1), dropped: dropped)
     }
 
     private mutating func makeRoom(for count: Int, size: Int) throws(OutboxError) -> [MessageID] {

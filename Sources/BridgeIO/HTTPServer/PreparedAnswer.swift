@@ -7,7 +7,8 @@ internal import WebSocketProtocol
 /// To make one and throw it away costs more than all else that a short answer needs, as the daemon copies every
 /// field several times. The daemon reads the body until it is done with the request and never writes to it.
 @safe nonisolated final class PreparedAnswer {
-    private let fields: [HTTPField]
+    private let ownFields: [HTTPField]
+    private let addedFields: [HTTPField]
     private let body: UnsafeMutableRawBufferPointer
     let content: OpaquePointer
 
@@ -22,10 +23,11 @@ internal import WebSocketProtocol
             unsafe body.deallocate()
             return nil
         }
-        fields = response.fields
+        ownFields = response.ownFields
+        addedFields = response.addedFields
         unsafe self.body = body
         unsafe self.content = unsafe content
-        unsafe HTTPServer.add(fields, to: content)
+        unsafe HTTPServer.add(response.fields, to: content)
         fill(response)
     }
 
@@ -36,7 +38,9 @@ internal import WebSocketProtocol
 
     /// Whether only the body differs, if anything does.
     fileprivate func suits(_ response: HTTPResponse) -> Bool {
-        unsafe body.count == response.body.count && fields == response.fields
+        // Mostly these lists are shared, which is seen at a glance.
+        unsafe body.count == response.body.count && ownFields == response.ownFields
+            && addedFields == response.addedFields
     }
 
     fileprivate func fill(_ response: HTTPResponse) {

@@ -9,9 +9,8 @@ extension ManagedConnection {
 
     /// Takes messages into the outbox, all or none, to be written in their turn.
     ///
-    /// With `mayWait` false they are refused while the connection is not ready. Returns their ids in order, whose
-    /// numbers follow one another.
-    package func send(_ messages: [Message], mayWait: Bool = true) throws(OutboxError) -> [MessageID] {
+    /// With `mayWait` false they are refused while the connection is not ready. Returns their ids in order.
+    package func send(_ messages: [Message], mayWait: Bool = true) throws(OutboxError) -> MessageIDs {
         let now = surroundings.loop.now
         expire(now)
         // It may wake the connection even if it is refused: whoever comes again finds it ready then.

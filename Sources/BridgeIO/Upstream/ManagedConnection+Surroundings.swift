@@ -9,8 +9,8 @@ extension ManagedConnection {
         package var sink: any ConnectionSink
         /// The time of day, for the status.
         package var wallClock: () -> WallTime
-        /// Makes the ids of messages differ from those of any earlier process; safe in a URL.
-        package var epoch: String
+        /// Makes the ids of messages differ from those of any earlier process.
+        package var epoch: Epoch
         /// Shared by all connections of the loop.
         package var transfers: Transfers
 
@@ -19,7 +19,7 @@ extension ManagedConnection {
             flushes: FlushRound,
             transfers: Transfers? = nil,
             sink: any ConnectionSink,
-            epoch: String,
+            epoch: Epoch,
             wallClock: @escaping () -> WallTime
         ) {
             self.loop = loop

@@ -104,9 +104,7 @@ import WebSocketProtocol
         let poll = Poll(filter, limit: query.limit, start: query.position(at: loop.wallTime), in: hub.log)
         return .later { [self] held in
             let waiting = hub.wait(poll, for: query.wait ?? .zero) { [self] page in
-                var json = JSONWriter()
-                json.object { page.writeMembers(to: &$0, log: hub.log) }
-                held.give(HTTPResponse(status: 200, json: json))
+                held.give(HTTPResponse(status: 200) { page.writeMembers(to: &$0, log: hub.log) })
             }
             held.onLastCall = { [hub] in hub.answer(waiting) }
         }
