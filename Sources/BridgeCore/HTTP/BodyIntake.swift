@@ -45,8 +45,12 @@ package struct BodyIntake: Equatable, Sendable {
             patience = unread > patience ? -1 : patience - unread
             return patience < 0 ? .close : .proceed
         }
-        if bytes.isEmpty { bytes.reserveCapacity(max(announced, chunk.count)) }
-        bytes.append(contentsOf: chunk)
+        if bytes.isEmpty, chunk.count >= announced {
+            bytes = Array(chunk)
+        } else {
+            if bytes.isEmpty { bytes.reserveCapacity(announced) }
+            bytes.append(contentsOf: chunk)
+        }
         return .proceed
     }
 

@@ -4,10 +4,16 @@ internal import BridgeCore
 nonisolated final class AdmittedHead: Sendable {
     let head: RequestHead
     let request: AdmittedRequest
+    /// Under which rules.
+    let rules: Int
+    /// Nil: it is not to be recognised when it comes again.
+    let image: HeadImage?
 
-    init(_ head: RequestHead, _ request: AdmittedRequest) {
+    init(_ head: RequestHead, _ request: AdmittedRequest, rules: Int, image: HeadImage?) {
         self.head = head
         self.request = request
+        self.rules = rules
+        self.image = image
     }
 }
 
@@ -17,8 +23,6 @@ nonisolated final class AdmittedHead: Sendable {
 /// bytes under the same rules is the same. Refusals are found anew each time.
 struct AdmissionMemo {
     private static let capacity = 256
-    /// Longer heads, which are those of browsers with many cookies, are read each time.
-    private static let longestImage = 1024
 
     private var rules = 0
     private var admitted: [HeadImage: AdmittedHead] = [:]
@@ -33,8 +37,8 @@ struct AdmissionMemo {
     }
 
     /// Remembers what was found out under the rules of the last search.
-    mutating func remember(_ head: AdmittedHead, _ image: HeadImage) {
-        guard image.count <= AdmissionMemo.longestImage else { return }
+    mutating func remember(_ head: AdmittedHead) {
+        guard let image = head.image else { return }
         // Whoever sends the same again is back at once; who never does so costs no more than without a memo.
         if admitted.count >= AdmissionMemo.capacity { admitted.removeAll() }
         admitted[image] = head
@@ -47,16 +51,28 @@ extension HTTPServer {
         if let selfCheck, selfCheck.target == exchange.target {
             return .answer(selfCheck.answer, received.head)
         }
-        if exchange.client.isCrowded { return refuseCrowded(received.head, for: exchange) }
-        received.draw(&headImage)
-        if let admitted = admissions.find(headImage, under: handler.rules) { return exchange.admit(admitted) }
+        let client = exchange.client
+        if client.isCrowded { return refuseCrowded(received.head, for: exchange) }
+        received.draw(on: canvas)
+        // Most clients that stay send one kind of request.
+        if let last = client.lastHead, last.rules == handler.rules, let image = last.image,
+            canvas.shows(image)
+        {
+            return exchange.admit(last)
+        }
+        let image = canvas.image
+        if let image, let admitted = admissions.find(image, under: handler.rules) {
+            client.lastHead = admitted
+            return exchange.admit(admitted)
+        }
         let head = received.head
         switch handler.admit(head) {
         case .answer(let response):
             return exchange.refuse(head, response)
         case .serve(let request):
-            let admitted = AdmittedHead(head, request)
-            admissions.remember(admitted, headImage)
+            let admitted = AdmittedHead(head, request, rules: handler.rules, image: image)
+            admissions.remember(admitted)
+            client.lastHead = admitted
             return exchange.admit(admitted)
         }
     }

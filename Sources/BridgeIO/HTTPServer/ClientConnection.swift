@@ -12,6 +12,8 @@ final class ClientConnection {
     var place = 0
     /// It came when there was no room.
     var isCrowded = false
+    /// The last head of its that passed; it needs none while it has a stream.
+    var lastHead: AdmittedHead?
     /// What its socket has become, if it was taken away from the daemon.
     var detached: DetachedStream?
 

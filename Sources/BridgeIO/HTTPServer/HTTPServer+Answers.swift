@@ -27,6 +27,7 @@ extension HTTPServer {
                 return unsafe demand(held, of: exchange, on: connection)
             case .stream(let fields, let open):
                 deadlines.cancel(exchange.client)
+                exchange.client.lastHead = nil
                 return unsafe openStream(fields: fields, for: exchange, on: connection, from: head, open)
             }
         }

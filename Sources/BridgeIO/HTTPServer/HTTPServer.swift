@@ -28,8 +28,7 @@ internal import Glibc
     var preparedAnswers = PreparedAnswers()
     /// What was decided about requests that may come again.
     var admissions = AdmissionMemo()
-    /// The head that came last; kept for its memory.
-    var headImage = HeadImage()
+    let canvas = HeadCanvas()
 
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024

@@ -30,22 +30,20 @@ internal import WebSocketProtocol
         unsafe self.version = unsafe version
     }
 
-    /// Puts all that the head says into `image`.
-    func draw(_ image: inout HeadImage) {
-        image.clear()
-        unsafe image.append(bytes(of: method))
-        unsafe image.append(bytes(of: version))
-        unsafe target.withUnsafeBytes { unsafe image.append($0) }
+    /// Draws all that the head says.
+    func draw(on canvas: HeadCanvas) {
+        canvas.clear()
+        unsafe canvas.append(bytes(of: method))
+        unsafe canvas.append(bytes(of: version))
+        unsafe target.withUnsafeBytes { unsafe canvas.append($0) }
         var client = client.text
-        client.withUTF8 { unsafe image.append(UnsafeRawBufferPointer($0)) }
-        var drawing = FieldDrawing()
-        swap(&drawing.image, &image)
+        client.withUTF8 { unsafe canvas.append(UnsafeRawBufferPointer($0)) }
+        var drawing = FieldDrawing(canvas: canvas)
         unsafe withUnsafeMutablePointer(to: &drawing) { drawing in
             _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, drawField, drawing)
         }
-        swap(&drawing.image, &image)
         // Something more than the name and the value of each: no head that is whole looks like that.
-        if !isWhole(drawing.spacing) { unsafe image.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        if !isWhole(drawing.spacing) { unsafe canvas.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 
     /// The head, read.
@@ -78,7 +76,7 @@ extension ReceivedHead {
 }
 
 private nonisolated struct FieldDrawing {
-    var image = HeadImage()
+    let canvas: HeadCanvas
     var spacing = HeadSpacing()
 }
 
@@ -87,7 +85,7 @@ private nonisolated struct FieldCollection {
     var spacing = HeadSpacing()
 }
 
-/// Adds one field to the image that `context` points to for the duration of the call.
+/// Draws one field where the drawing says that `context` points to for the duration of the call.
 private nonisolated func drawField(
     _ context: UnsafeMutableRawPointer?,
     _ kind: MHD_ValueKind,
@@ -97,10 +95,9 @@ private nonisolated func drawField(
     _ valueLength: Int
 ) -> MHD_Result {
     guard let drawing = unsafe context?.assumingMemoryBound(to: FieldDrawing.self) else { return .NO }
-    unsafe drawing.pointee.image.append(UnsafeRawBufferPointer(start: name, count: nameLength))
-    unsafe drawing.pointee.image.append(
-        UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength)
-    )
+    let canvas = unsafe drawing.pointee.canvas
+    unsafe canvas.append(UnsafeRawBufferPointer(start: name, count: nameLength))
+    unsafe canvas.append(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueLength))
     unsafe drawing.pointee.spacing.pass(from: Int(bitPattern: name), to: Int(bitPattern: value) + valueLength)
     return .YES
 }

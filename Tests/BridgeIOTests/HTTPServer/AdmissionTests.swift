@@ -89,23 +89,35 @@ import Testing
 }
 
 @Suite struct `The image of a head` {
-    private func image(_ parts: [String]) -> HeadImage {
-        var image = HeadImage()
-        image.clear()
+    private func draw(_ parts: [String], on canvas: HeadCanvas = HeadCanvas()) -> HeadCanvas {
+        canvas.clear()
         for part in parts {
-            unsafe Array(part.utf8).withUnsafeBytes { unsafe image.append($0) }
+            unsafe Array(part.utf8).withUnsafeBytes { unsafe canvas.append($0) }
         }
-        return image
+        return canvas
     }
 
     @Test(arguments: [
         ([], [""]), (["ab", "c"], ["a", "bc"]), (["a", "b"], ["ab"]), (["a", ""], ["a"]),
-        (["", "a"], ["a", ""]), (["a"], ["A"]), (["a", "b"], ["b", "a"]),
+        (["", "a"], ["a", ""]), (["a"], ["A"]), (["a", "b"], ["b", "a"]), (["12345678"], ["12345679"]),
     ])
-    func `differs where the parts do`(one: [String], other: [String]) {
-        #expect(image(one) != image(other))
-        #expect(image(one) == image(one))
-        #expect(image(one).hashValue == image(one).hashValue)
+    func `differs where the parts do`(one: [String], other: [String]) throws {
+        let canvas = draw(one)
+        let image = try #require(canvas.image)
+        #expect(canvas.shows(image))
+        #expect(draw(one).image == image)
+        #expect(draw(one).image?.hashValue == image.hashValue)
+        #expect(!draw(other, on: canvas).shows(image))
+        #expect(canvas.image != image)
+    }
+
+    @Test func `is not there of a long head, nor of one that is cut to one that is not`() throws {
+        let short = String(repeating: "a", count: 500)
+        let image = try #require(draw([short]).image)
+        let canvas = draw([short, short, short, ""])
+        #expect(canvas.image == nil)
+        #expect(!canvas.shows(image))
+        #expect(draw([short], on: canvas).shows(image))
     }
 }
 
