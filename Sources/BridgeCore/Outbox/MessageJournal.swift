@@ -1,35 +1,70 @@
 /// What became of the messages of one connection: of all that wait, and of the newest that no longer do.
+///
+/// Messages end in the order in which they came, but for a few, so both are found by looking, and nothing is hashed.
 package struct MessageJournal: Sendable {
     package struct Entry: Equatable, Sendable {
         package var queuedAt: WallTime
         package var state: MessageState
     }
 
+    private struct Line: Sendable {
+        let number: UInt64
+        var entry: Entry
+    }
+
     /// Messages whose end is remembered.
     package static let limit = 10_000
 
     private let limit: Int
-    private var entries: [UInt64: Entry] = [:]
-    /// The numbers of those that have come to their end, oldest end first.
-    private var ended = Queue<UInt64>()
+    /// By number; those that have ended out of order stand among them for a while.
+    private var waiting = Queue<Line>()
+    /// How many those are.
+    private var strayCount = 0
+    /// Those that have come to their end, oldest end first.
+    private var ended = Queue<Line>()
 
     package init(limit: Int = MessageJournal.limit) {
         self.limit = limit
     }
 
-    package subscript(number: UInt64) -> Entry? { entries[number] }
+    /// Found at once if it waits; of those that have ended the newest are found first.
+    package subscript(number: UInt64) -> Entry? {
+        if let place = place(of: number) { return waiting[place].entry }
+        let place = ended.lastOffset { $0.number == number }
+        return place.map { ended[$0].entry }
+    }
 
-    /// The message was accepted.
+    /// The message was accepted; its number is above all before it.
     package mutating func queued(_ number: UInt64, at time: WallTime) {
-        entries[number] = Entry(queuedAt: time, state: .queued)
+        waiting.append(Line(number: number, entry: Entry(queuedAt: time, state: .queued)))
     }
 
     /// The message, which was queued, came to its end.
     package mutating func ended(_ number: UInt64, as state: MessageState) {
-        guard let place = entries.index(forKey: number), entries.values[place].state == .queued
-        else { return }
-        entries.values[place].state = state
-        ended.append(number)
-        while ended.count > limit, let oldest = ended.popFirst() { entries[oldest] = nil }
+        guard let place = place(of: number) else { return }
+        waiting[place].entry.state = state
+        ended.append(waiting[place])
+        if ended.count > limit { ended.popFirst() }
+        strayCount += 1
+        while let first = waiting.first, first.entry.state != .queued {
+            waiting.popFirst()
+            strayCount -= 1
+        }
+        if strayCount > waiting.count / 2 + 32 { removeStrays() }
+    }
+
+    /// Where the message stands among those that wait.
+    private func place(of number: UInt64) -> Int? {
+        let place = waiting.first?.number == number ? 0 : waiting.partition { $0.number < number }
+        guard place < waiting.count, waiting[place].number == number, waiting[place].entry.state == .queued
+        else { return nil }
+        return place
+    }
+
+    private mutating func removeStrays() {
+        var rest = Queue<Line>()
+        for line in waiting.elements where line.entry.state == .queued { rest.append(line) }
+        waiting = rest
+        strayCount = 0
     }
 }

@@ -17,11 +17,17 @@ package struct Queue<Element> {
 
     /// The element `offset` places behind the first one.
     subscript(offset: Int) -> Element {
-        precondition(0..<count ~= offset)
-        guard let element = slots[place(offset)] else {
-            preconditionFailure("a place inside the ring holds an element")
+        get {
+            precondition(0..<count ~= offset)
+            guard let element = slots[place(offset)] else {
+                preconditionFailure("a place inside the ring holds an element")
+            }
+            return element
         }
-        return element
+        set {
+            precondition(0..<count ~= offset)
+            slots[place(offset)] = newValue
+        }
     }
 
     /// The offset of the first element that is not `earlier`; all that are earlier stand before it.
@@ -33,6 +39,11 @@ package struct Queue<Element> {
             if earlier(self[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// The offset of the last element for which `isMeant` holds; takes as long as there are elements behind it.
+    func lastOffset(where isMeant: (Element) -> Bool) -> Int? {
+        (0..<count).last { isMeant(self[$0]) }
     }
 
     package mutating func append(_ element: Element) {

@@ -1,5 +1,6 @@
 import BridgeCore
 import Testing
+import WebSocketTestSupport
 
 @Suite struct `Message journal` {
     private let time = WallTime(millisecondsSince1970: 1000)
@@ -46,5 +47,34 @@ import Testing
         }
         #expect(journal[1] == nil)
         #expect(journal[2] != nil)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `knows all that wait and the newest ends, in whatever order they come`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var journal = MessageJournal(limit: 50)
+        var waiting: [UInt64] = []
+        var ends: [(number: UInt64, state: MessageState)] = []
+        // Some end in turn, some out of it, and some batches wait for long.
+        let order = Double.random(in: 0...1, using: &random)
+        for number in 1...1000 as ClosedRange<UInt64> {
+            journal.queued(number, at: WallTime(millisecondsSince1970: Int64(number)))
+            waiting.append(number)
+            guard number % 200 > 100 else { continue }
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !waiting.isEmpty {
+                let isInTurn = Double.random(in: 0...1, using: &random) < order
+                let place = isInTurn ? 0 : Int.random(in: waiting.indices, using: &random)
+                let state: MessageState = isInTurn ? .sent(at: time) : .dropped
+                ends.append((waiting.remove(at: place), state))
+                journal.ended(ends[ends.count - 1].number, as: state)
+            }
+            let known = ends.suffix(50)
+            #expect(waiting.allSatisfy { journal[$0]?.state == .queued })
+            #expect(known.allSatisfy { journal[$0.number]?.state == $0.state })
+            #expect(
+                known.allSatisfy { journal[$0.number]?.queuedAt.millisecondsSince1970 == Int64($0.number) }
+            )
+            #expect(ends.dropLast(50).allSatisfy { journal[$0.number] == nil })
+        }
     }
 }
