@@ -9,7 +9,7 @@ extension ConnectionMachine {
     }
 
     /// Whether it matters who needs the connection.
-    package var followsDemand: Bool { settings.connect == .onDemand }
+    var followsDemand: Bool { outlook.followsDemand }
 
     /// Nobody needs the connection, and it is there only for those who do.
     var isLeftAlone: Bool { followsDemand && !isWanted && !isAskedFor }

@@ -169,7 +169,7 @@ extension ConnectionMachine {
     package var isReady: Bool { standing == .open }
 
     /// What is sent may be messages, too.
-    package var carriesMessages: Bool { !settings.receiveOnly }
+    var carriesMessages: Bool { outlook.carriesMessages }
 
     /// What the outbox is to do with new messages.
     package var uplink: Outbox.Uplink {

@@ -8,6 +8,8 @@ package struct ConnectionMachine: Sendable {
     let supply: URLSupply
     let backoff: Backoff
     var state = State.idle
+    /// As of the last event.
+    package private(set) var outlook: Outlook
     /// Retries since the connection was last ready for `resetAfter`, from which the delay and the end follow.
     var retries = 0
     /// Retries since the connection was last ready at all, for the status.
@@ -46,6 +48,7 @@ package struct ConnectionMachine: Sendable {
         self.settings = settings
         self.supply = supply
         self.sha256 = sha256
+        outlook = Outlook(settings)
         backoff = Backoff(settings.reconnect)
         network = settings.network == .auto ? .reachable : .ignored
         let templates = settings.heartbeat.templates.map(\.template)
@@ -104,6 +107,8 @@ package struct ConnectionMachine: Sendable {
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
         case .woke: woke(&step, random: &random)
         }
+        outlook.standing = standing
+        outlook.uplink = uplink
         return step.actions
     }
 

@@ -67,7 +67,7 @@ extension ManagedConnection {
         guard let line, isReady else { return }
         while let frame = schedule.next(
             from: &outbox,
-            isFull: line.socket.unwrittenBytes >= limit || !carriesMessages,
+            isFull: line.socket.unwrittenBytes >= limit || !machine.outlook.carriesMessages,
             now: now
         ) {
             hand(frame, to: line)
@@ -144,7 +144,7 @@ extension ManagedConnection {
 
     /// Tells the machine whether anything needs the connection.
     func noteDemand() {
-        guard followsDemand else { return }
+        guard machine.outlook.followsDemand else { return }
         let isWanted = isFollowed || !outbox.isEmpty
         if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }

@@ -25,24 +25,12 @@ package final class ManagedConnection {
         didSet { lookAtNetwork() }
     }
     var reachability: Reachability
-    var machine: ConnectionMachine {
-        didSet {
-            isReady = machine.isReady
-            carriesMessages = machine.carriesMessages
-            followsDemand = machine.followsDemand
-            offer = machine.uplink
-        }
-    }
+    var machine: ConnectionMachine
     /// Messages flow.
-    ///
-    /// Kept beside the machine, like `offer`: every message asks, and asking the machine copies its state.
-    package private(set) var isReady = false
-    private(set) var carriesMessages = false
-    private(set) var followsDemand: Bool
-    private var offer: Outbox.Uplink
+    package var isReady: Bool { machine.outlook.isReady }
     var outbox: Outbox
     var schedule: SendSchedule
-    /// There is a rate; kept beside the schedule for the same reason as `isReady`.
+    /// There is a rate; every message asks, and asking the schedule copies it.
     private(set) var isRated: Bool
     var journal = MessageJournal()
     var tally: ConnectionTally
@@ -83,8 +71,6 @@ package final class ManagedConnection {
         credentials = TLSCredentials.shared(for: route.tls)
         self.surroundings = surroundings
         machine = ConnectionMachine(settings, supply: route.source.supply, sha256: Digests.sha256)
-        offer = machine.uplink
-        followsDemand = machine.followsDemand
         outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
         schedule = SendSchedule(rate: settings.rate)
         isRated = schedule.isRated
@@ -153,7 +139,7 @@ package final class ManagedConnection {
     }
 
     /// What the connection does with messages at the moment.
-    var uplink: Outbox.Uplink { successor == nil ? offer : wishes.shuts ? .shut : .away }
+    var uplink: Outbox.Uplink { successor == nil ? machine.outlook.uplink : wishes.shuts ? .shut : .away }
 
     // MARK: The machine
 
@@ -174,7 +160,7 @@ package final class ManagedConnection {
     }
 
     private func handle(_ event: ConnectionMachine.Event) {
-        if machine.standing == .connecting, let line {
+        if machine.outlook.standing == .connecting, let line {
             let reached = ConnectionMachine.Event.dialReached(
                 line.id,
                 line.socket.dialPhase,
@@ -188,7 +174,8 @@ package final class ManagedConnection {
             timeOfDay: machine.needsTimeOfDay ? surroundings.wallClock() : ManagedConnection.noTime,
             random: &random
         )
-        if machine.standing != tally.standing { tally.stands(machine.standing, at: surroundings.wallClock()) }
+        let standing = machine.outlook.standing
+        if standing != tally.standing { tally.stands(standing, at: surroundings.wallClock()) }
         for action in actions { carryOut(action) }
     }
 

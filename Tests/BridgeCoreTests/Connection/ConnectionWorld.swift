@@ -259,5 +259,8 @@ extension ConnectionWorld {
             guard socket == nil, timers.isEmpty else { throw Impossible.state(standing, "something is left") }
         }
         guard isReady == machine.isReady else { throw Impossible.state(standing, "ready, or is it not?") }
+        guard machine.outlook.standing == standing, machine.outlook.uplink == machine.uplink,
+            machine.outlook.isReady == isReady
+        else { throw Impossible.state(standing, "and its outlook is another") }
     }
 }
