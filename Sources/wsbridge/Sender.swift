@@ -66,7 +66,8 @@ final class Sender {
 
     private func answer(_ ids: MessageIDs, _ order: SendRequest, _ fields: [HTTPField]) -> HTTPAnswer {
         var consignment = Consignment(ids)
-        for id in ids {
+        for number in ids.numbers {
+            let id = MessageID(epoch: ids.epoch, number: number)
             if let state = upstream.message(id)?.state { consignment.ended(id, as: state) }
         }
         let isList = order.form == .lines

@@ -1,7 +1,7 @@
 /// The ids of messages that were accepted together: their numbers follow one another.
 package struct MessageIDs: RandomAccessCollection, Equatable, Sendable {
     package let epoch: Epoch
-    private let numbers: Range<UInt64>
+    package let numbers: Range<UInt64>
 
     package init(epoch: Epoch, numbers: Range<UInt64>) {
         self.epoch = epoch

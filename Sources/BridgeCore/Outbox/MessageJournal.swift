@@ -55,7 +55,11 @@ package struct MessageJournal: Sendable {
 
     /// Where the message stands among those that wait.
     private func place(of number: UInt64) -> Int? {
-        let place = waiting.first?.number == number ? 0 : waiting.partition { $0.number < number }
+        // Most that is asked for ends next, or was queued just now.
+        let place =
+            if waiting.first?.number == number { 0 } else if waiting.last?.number == number {
+                waiting.count - 1
+            } else { waiting.partition { $0.number < number } }
         guard place < waiting.count, waiting[place].number == number, waiting[place].entry.state == .queued
         else { return nil }
         return place

@@ -22,7 +22,7 @@ extension ManagedConnection {
             now: now
         )
         let time = surroundings.wallClock()
-        for id in receipt.ids { journal.queued(id.number, at: time) }
+        for number in receipt.ids.numbers { journal.queued(number, at: time) }
         for id in receipt.dropped { lose(id, as: .dropped) }
         fill(now)
         watchAge()

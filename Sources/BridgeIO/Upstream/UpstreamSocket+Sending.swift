@@ -6,44 +6,44 @@ extension UpstreamSocket {
     package var unwrittenBytes: Int {
         switch state {
         case .open(let transport, let session), .refusing(let transport, let session):
-            session.output.count + transport.unwrittenBytes
+            session.outgoing.bytes.count + transport.unwrittenBytes
         case .idle, .dialling, .securing, .handshaking, .refused, .over: 0
         }
     }
 
     /// Bytes of frames that the kernel did take.
-    package var writtenBytes: Int { (session?.encodedBytes ?? 0) - unwrittenBytes }
+    package var writtenBytes: Int { (session?.outgoing.encodedBytes ?? 0) - unwrittenBytes }
 
     /// Takes a message for the next `flush`; gives the frame's number, or 0 when the socket is not open.
     package func send(_ message: Message) -> UInt64 {
-        session?.append(message) ?? 0
+        session?.outgoing.append(message) ?? 0
     }
 
     /// Takes a ping, of at most 125 bytes, for the next `flush`; gives the frame's number or 0.
     package func sendPing(_ payload: [UInt8]) -> UInt64 {
-        session?.appendPing(payload) ?? 0
+        session?.outgoing.appendPing(payload) ?? 0
     }
 
     /// Takes a pong, of at most 125 bytes, for the next `flush`; gives the frame's number or 0.
     @discardableResult package func sendPong(_ payload: [UInt8]) -> UInt64 {
-        session?.appendPong(payload) ?? 0
+        session?.outgoing.appendPong(payload) ?? 0
     }
 
     /// Takes a close frame for the next `flush`; gives the frame's number or 0.
     ///
     /// A code that must not be on the wire (1005, 1006, …) goes out as none, a long reason is cut.
     @discardableResult package func sendClose(code: UInt16?, reason: String) -> UInt64 {
-        session?.appendClose(code: code, reason: reason) ?? 0
+        session?.outgoing.appendClose(code: code, reason: reason) ?? 0
     }
 
     /// Writes all that was taken, in one system call.
     ///
     /// While the kernel has not taken the last write entirely, what comes after it waits for that.
     package func flush() {
-        guard !isDraining, let session, let transport, !session.output.isEmpty else { return }
-        draining = session.takeMarks()
-        isDraining = !transport.write(session.output)
-        session.clearOutput()
+        guard !isDraining, let session, let transport, !session.outgoing.bytes.isEmpty else { return }
+        draining = session.outgoing.takeMarks()
+        isDraining = !transport.write(session.outgoing.bytes)
+        session.outgoing.clear()
         if !isDraining { onEvent(.written(through: draining.lastFrame)) }
     }
 
