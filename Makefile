@@ -34,7 +34,7 @@ image-test: ## build the image from the Dockerfile and try it out (root; no Dock
 	@exec scripts/image-test
 
 export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
-bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 15 minutes)
+bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 11 minutes)
 	@exec scripts/bench
 
 export SOAK_TIMES SOAK_CROWD SOAK_OUTPUT

@@ -20,41 +20,8 @@ from pathlib import Path
 
 import report
 from contestants import LOAD_CORE, SERVER_CORE, Ports, Tools, command
-
-BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
-FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
-#: The bridge, and how it is where libmicrohttpd does not let go of connections.
-OURS = ["wsbridge", "wsbridge, suspended"]
-CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
-
-
-@dataclass(frozen=True)
-class Work:
-    """One kind of load."""
-
-    name: str
-    mode: str
-    contestants: list[str]
-    streams: int = 0
-    size: int = 100
-    links: int = 1
-
-
-WORKS = [
-    *(Work(f"one message at a time, N = {n:,}", "one", BRIDGES, n) for n in (1, 100, 1000)),
-    *(Work(f"flat out, N = {n:,}", "flat", FLAT, n) for n in (1, 100)),
-    Work("flat out, N = 1,000", "flat", [*FLAT, "Nchan, 2 workers"], 1000),
-    Work("idle, N = 1,000", "idle", [*OURS, *BRIDGES[1:]], 1000),
-    Work("idle, N = 10,000", "idle", [*OURS, "limit"], 10_000),
-    Work("POST, 32 clients", "post", [*BRIDGES[:2], "limit on libmicrohttpd", *BRIDGES[2:]]),
-    Work("receive, 100 B", "codec", CLIENTS),
-    Work("receive, 1 MiB", "codec", CLIENTS, size=1 << 20),
-    Work("idle, 1 upstream", "idle", ["wsbridge"]),
-    Work("idle, 101 upstreams", "idle", ["wsbridge"], links=101),
-]
-
-#: By work and contestant, a result a round; None where there is none.
-Results = dict[tuple[str, str], list[dict[str, float] | None]]
+from targets import Medians, Results
+from works import WORKS, Contestant, Work
 
 #: The status of the load tool when messages did not arrive exactly once.
 LOST = 3
@@ -73,34 +40,58 @@ class Failure:
         return self.status == LOST and contestant.startswith(PEERS)
 
 
-def measure(work: Work, contestant: str, tools: Tools, seconds: float) -> dict[str, float] | Failure:
+def measure(work: Work, contestant: Contestant, tools: Tools, seconds: float) -> dict[str, float] | Failure:
     ports = Ports.free()
-    server, has_upstream = command(contestant, tools, ports, work.links)
+    server, has_upstream = command(contestant.started, tools, ports, contestant.links, work.size)
     load = [str(tools.at / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
-    load += ["--seconds", str(seconds), "--links", str(work.links)]
-    if not contestant.endswith("client"):
+    load += [
+        "--seconds",
+        str(seconds * work.longer),
+        "--links",
+        str(contestant.links),
+        *work.load,
+        *contestant.load,
+    ]
+    if not contestant.started.endswith("client"):
         load += ["--port", str(ports.listen)]
     if has_upstream:
         load += ["--upstream", str(ports.upstream)]
     if work.mode == "post" or (not has_upstream and work.mode in ("one", "flat")):
         load += ["--publish", "/messages"]
-    # Two processes that serve need both cores.
-    cores = f"{SERVER_CORE},{LOAD_CORE}" if contestant.endswith("2 workers") else str(SERVER_CORE)
-    done = subprocess.run(
-        ["taskset", "-c", str(LOAD_CORE), *load, "--", "taskset", "-c", cores, *server],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    load_cores, server_cores = cores(contestant)
+    try:
+        done = subprocess.run(
+            [*pinned(load_cores), *load, "--", *pinned(server_cores), *server],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Failure(1, "took more than two minutes")
     if done.returncode == 0:
         return json.loads(done.stdout)
-    print(f"\n{work.name}, {contestant}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+    print(f"\n{work.name}, {contestant.name}: {done.stderr.strip()[-300:]}", file=sys.stderr)
     return Failure(done.returncode, (done.stderr.strip().splitlines() or [""])[-1].removeprefix("load: "))
 
 
-def medians(results: Results) -> dict[tuple[str, str], dict[str, float]]:
+def cores(contestant: Contestant) -> tuple[list[int], list[int]]:
+    """Return where the load and the server run; nothing: anywhere."""
+    if contestant.cores == "free":
+        return [], []
+    if contestant.cores == "shared":
+        return [SERVER_CORE], [SERVER_CORE]
+    # Two processes that serve need both cores.
+    both = contestant.started.endswith("2 workers")
+    return [LOAD_CORE], [SERVER_CORE, LOAD_CORE] if both else [SERVER_CORE]
+
+
+def pinned(cores: list[int]) -> list[str]:
+    return ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+
+
+def medians(results: Results) -> Medians:
     """Return the median of each figure, for those that gave a result in every round."""
     found = {}
     for key, rounds in results.items():
@@ -115,15 +106,17 @@ def main() -> int:
     parser.add_argument(
         "--tools", type=Path, required=True, help="the folder of wsbridge, codec-client, load, limit and venv"
     )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
-    parser.add_argument("--only", default="", help="do the works alone whose name has this in it")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement")
+    parser.add_argument(
+        "--only", default="", help="do the works alone whose name has this, or this|that, in it"
+    )
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     if (os.cpu_count() or 1) < 2:
         sys.exit("two cores are needed: one for the server, one for the load")
 
-    works = [work for work in WORKS if options.only in work.name]
+    works = [work for work in WORKS if any(part in work.name for part in options.only.split("|"))]
     tools = Tools(options.tools.absolute())
     results: Results = defaultdict(list)
     findings: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -131,14 +124,13 @@ def main() -> int:
     began, loads = time.monotonic(), [os.getloadavg()[0]]
     for number in range(1, options.rounds + 1):
         for work in works:
-            for contestant in work.contestants:
-                print(
-                    f"\rround {number}/{options.rounds}: {work.name}, {contestant}\x1b[K", end="", flush=True
-                )
+            for contestant in work.entrants:
+                doing = f"round {number}/{options.rounds}: {work.name}, {contestant.name}"
+                print(f"\r{doing}\x1b[K", end="", flush=True)
                 result = measure(work, contestant, tools, options.seconds)
-                key = (work.name, contestant)
+                key = (work.name, contestant.name)
                 results[key].append(None if isinstance(result, Failure) else result)
-                if isinstance(result, Failure) and result.is_finding_about(contestant):
+                if isinstance(result, Failure) and result.is_finding_about(contestant.started):
                     findings[key].append(result.why)
                 elif isinstance(result, Failure):
                     incomplete.add(", ".join(key))
@@ -149,7 +141,10 @@ def main() -> int:
         dict(results),
         medians(results),
         findings,
-        [(work.name, work.mode, work.contestants) for work in works],
+        [
+            (work.name, work.columns or work.mode, [contestant.name for contestant in work.entrants])
+            for work in works
+        ],
         report.Circumstances(
             rounds=options.rounds,
             seconds=options.seconds,

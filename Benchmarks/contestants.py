@@ -1,4 +1,4 @@
-"""What is measured: how each contestant is started."""
+"""How each contestant is started."""
 
 from __future__ import annotations
 
@@ -48,8 +48,13 @@ class Tools:
         return folder
 
 
-def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tuple[list[str], bool]:
-    """Return what starts a contestant, and whether its messages come from a WebSocket upstream."""
+def command(
+    contestant: str, tools: Tools, ports: Ports, links: int, message_bytes: int
+) -> tuple[list[str], bool]:
+    """Return what starts a contestant, and whether its messages come from a WebSocket upstream.
+
+    Of several upstreams the first one, that of the connection `c0`, is asked for `/`.
+    """
     upstream = f"ws://127.0.0.1:{ports.upstream}/"
     numbers = [str(ports.upstream), str(ports.listen)]
     if contestant in ("wsbridge", "wsbridge, suspended"):
@@ -60,7 +65,7 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
         if links == 1:
             return [*wsbridge, "--upstream", upstream], True
         configuration = tools.folder("config") / "wsbridge.yaml"
-        lines = [f"  c{index}: {{ url: '{upstream}' }}\n" for index in range(links)]
+        lines = [f"  c{index}: {{ url: '{upstream}{index or ''}' }}\n" for index in range(links)]
         configuration.write_text("connections:\n" + "".join(lines))
         return [*wsbridge, "--config", str(configuration)], True
     if contestant == "limit":
@@ -72,18 +77,25 @@ def command(contestant: str, tools: Tools, ports: Ports, links: int = 1) -> tupl
     if contestant == "aiohttp":
         return [tools.python, str(PEERS / "aiohttp_bridge.py"), *numbers], True
     if contestant.startswith("Nchan"):
-        return ["nginx", "-c", str(nchan_configuration(contestant, tools, ports))], False
+        return ["nginx", "-c", str(nchan_configuration(contestant, tools, ports, message_bytes))], False
     if contestant == "wsbridge's client":
         return [str(tools.at / "codec-client"), upstream], True
     library = contestant.removesuffix("'s client")
     return [tools.python, str(PEERS / "websocket_clients.py"), library, numbers[0]], True
 
 
-def nchan_configuration(contestant: str, tools: Tools, ports: Ports) -> Path:
+def nchan_configuration(contestant: str, tools: Tools, ports: Ports, message_bytes: int) -> Path:
     folder = tools.folder("nchan")
     text = (PEERS / "nginx.conf.in").read_text()
     workers = "2" if contestant.endswith("2 workers") else "1"
-    for name, value in {"WORKERS": workers, "PORT": str(ports.listen), "FOLDER": str(folder)}.items():
+    values = {
+        "WORKERS": workers,
+        "PORT": str(ports.listen),
+        "FOLDER": str(folder),
+        # What it holds has to fit into its shared memory.
+        "MESSAGES": str(min(1000, (64 << 20) // message_bytes)),
+    }
+    for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     path = folder / "nginx.conf"
     path.write_text(text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import platform
 import re
-import statistics
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-Rounds = list[dict[str, float] | None]
+from explanations import besides
+from targets import Medians, Results, targets
 
 
 @dataclass
@@ -25,43 +25,23 @@ class Circumstances:
     python: str
 
 
-@dataclass
-class Target:
-    """A figure that is wanted to be at least, or at most, so much."""
-
-    work: str
-    wanted: float
-    at_least: bool
-    unit: str
-    #: The figure; raises `KeyError` or `TypeError` where it was not measured.
-    figure: Callable[[], float]
-
-    def row(self) -> str:
-        sign = "≥" if self.at_least else "≤"
-        try:
-            figure = self.figure()
-        except (KeyError, TypeError):
-            return f"| {self.work} | {sign} {self.wanted:g}{self.unit} | not measured | |"
-        met = figure >= self.wanted if self.at_least else figure <= self.wanted
-        distance = (figure / self.wanted - 1) * 100 if self.wanted else figure * 100
-        verdict = "met" if met else "**missed**"
-        measured = f"{figure:.3g}{self.unit} | {verdict}, {distance:+.0f} %"
-        return f"| {self.work} | {sign} {self.wanted:g}{self.unit} | {measured} |"
-
-
 def text(
-    results: dict[tuple[str, str], Rounds],
-    medians: dict[tuple[str, str], dict[str, float]],
+    results: Results,
+    medians: Medians,
     findings: dict[tuple[str, str], list[str]],
     works: list[tuple[str, str, list[str]]],
     circumstances: Circumstances,
 ) -> str:
-    """Return the whole report; `findings` are the messages that peers lost, by work and contestant."""
+    """Return the whole report.
+
+    `findings` are the messages that peers lost, by work and contestant; `works` are names, columns and
+    contestants.
+    """
     return "\n".join(
         [
             *preface(circumstances),
-            *targets(results, medians, circumstances),
-            *besides(results),
+            *targets(results, medians, circumstances.seconds, circumstances.binary_bytes),
+            *besides(results, medians),
             *tables(medians, findings, works),
             *losses(findings, circumstances.rounds),
         ]
@@ -92,186 +72,6 @@ def preface(it: Circumstances) -> list[str]:
     return [*lines, ""]
 
 
-def targets(
-    results: dict[tuple[str, str], Rounds],
-    medians: dict[tuple[str, str], dict[str, float]],
-    circumstances: Circumstances,
-) -> list[str]:
-    def ratio(work: str, figure: str, peer: str, own: str = "wsbridge") -> Callable[[], float]:
-        """The median over rounds of ours divided by the peer's."""
-
-        def compute() -> float:
-            pairs = zip(results[work, own], results[work, peer], strict=True)
-            return statistics.median(ours[figure] / theirs[figure] for ours, theirs in pairs)
-
-        return compute
-
-    def inverse(compute: Callable[[], float]) -> Callable[[], float]:
-        return lambda: 1 / compute()
-
-    def own(work: str, figure: str, scale: float = 1, who: str = "wsbridge") -> Callable[[], float]:
-        return lambda: medians[work, who][figure] * scale
-
-    rows = []
-
-    def want(work: str, wanted: float, at_least: bool, figure: Callable[[], float], unit: str = " ×") -> None:
-        rows.append(Target(work, wanted, at_least, unit, figure).row())
-
-    for n in ("100", "1,000"):
-        work = f"one message at a time, N = {n}"
-        want(
-            f"{work}: deliveries per CPU-second, of the limit's",
-            0.9,
-            True,
-            inverse(ratio(work, "cpu_us_each", "limit")),
-        )
-        want(f"{work}: the same, of Nchan's", 1.5, True, inverse(ratio(work, "cpu_us_each", "Nchan")))
-        want(f"{work}: p50, of the limit's", 1.15, False, ratio(work, "p50_us", "limit"))
-        want(f"{work}: p50, of Nchan's", 0.8, False, ratio(work, "p50_us", "Nchan"))
-        want(f"{work}: p99, of Nchan's", 0.8, False, ratio(work, "p99_us", "Nchan"))
-    work = "flat out, N = 1,000"
-    peers = {"limit, each by itself": 2, "Nchan": 8, "Nchan, 2 workers": 4, "aiohttp": 15}
-    for peer, wanted in peers.items():
-        want(f"{work}: deliveries per second, of {peer}", wanted, True, ratio(work, "per_second", peer))
-        want(
-            f"{work}: deliveries per CPU-second, of {peer}",
-            wanted,
-            True,
-            inverse(ratio(work, "cpu_us_each", peer)),
-        )
-    work = "one message at a time, N = 1"
-    want("one subscriber: p50 from frame to byte, of the limit's", 1.3, False, ratio(work, "p50_us", "limit"))
-    want("one subscriber: times faster than aiohttp", 5, True, inverse(ratio(work, "p50_us", "aiohttp")))
-    idle = "idle, N = 1,000"
-    for work in (idle, "idle, N = 10,000"):
-        count = work.removeprefix("idle, ")
-        want(
-            f"memory per idle subscriber, {count}, descriptor duplicated",
-            2,
-            False,
-            own(work, "memory_each", 1e-3),
-            " KB",
-        )
-        want(
-            f"memory per idle subscriber, {count}, suspended in libmicrohttpd",
-            25,
-            False,
-            own(work, "memory_each", 1e-3, "wsbridge, suspended"),
-            " KB",
-        )
-    want(
-        "CPU of 1,000 idle subscribers, of one core",
-        0,
-        False,
-        own(idle, "idle_cpu_seconds", 100 / circumstances.seconds),
-        " %",
-    )
-    post = "POST, 32 clients"
-    want("POST: CPU per request, of the limit's", 1.3, False, ratio(post, "cpu_us_each", "limit"))
-    want("POST: CPU per request, of Nchan's", 0.9, False, ratio(post, "cpu_us_each", "Nchan"))
-    want("durable POST, of the same group commit in C", 0.8, True, missing)
-    client = "wsbridge's client"
-    want(
-        "receive, 100 B: thousand messages per second",
-        168,
-        True,
-        own("receive, 100 B", "per_second", 1e-3, client),
-        " k",
-    )
-    want(
-        "receive, 1 MiB: megabytes per second",
-        900,
-        True,
-        own("receive, 1 MiB", "per_second", 1.048576, client),
-        " MB/s",
-    )
-    for library_name in ("websockets", "aiohttp"):
-        for size in ("100 B", "1 MiB"):
-            compute = ratio(f"receive, {size}", "per_second", f"{library_name}'s client", client)
-            want(f"receive, {size}: messages per second, of {library_name}'s", 1, True, compute)
-    want("binary, Swift's libraries included", 25, False, lambda: circumstances.binary_bytes / 1e6, " MB")
-    want("idle memory", 15, False, own("idle, 1 upstream", "memory", 1e-6), " MB")
-    want("start to listening", 50, False, own("idle, 1 upstream", "start_ms"), " ms")
-    want(
-        "memory per idle upstream connection",
-        20,
-        False,
-        lambda: (
-            (
-                medians["idle, 101 upstreams", "wsbridge"]["memory"]
-                - medians["idle, 1 upstream", "wsbridge"]["memory"]
-            )
-            / 100e3
-        ),
-        " KB",
-    )
-    return [
-        "## Targets",
-        "",
-        "Ratios are medians over the rounds of the ratio within a round. That a message to N subscribers",
-        "takes at most N + 6 system calls is a [test](../Tests/EndToEnd/test_system_calls.py).",
-        "",
-        "| Work | Target | Measured | |",
-        "|---|---|---|---|",
-        *rows,
-        "",
-    ]
-
-
-def besides(results: dict[tuple[str, str], Rounds]) -> list[str]:
-    """What explains a target, and is none itself."""
-
-    def ratio(work: str, figure: str, ours: str, theirs: str, floor: str | None = None) -> str:
-        """Return the median of theirs divided by ours, each less what the floor needs for the same."""
-        if not all(results.get((work, who)) for who in (ours, theirs, floor or ours)):
-            return "not measured"
-        values = []
-        for one, other, least in zip(
-            results[work, ours], results[work, theirs], results[work, floor or ours], strict=True
-        ):
-            if not (one and other and least):
-                return "not measured"
-            below = least[figure] if floor else 0
-            values.append((other[figure] - below) / max(one[figure] - below, 1e-9))
-        return f"{statistics.median(values):.3g} ×"
-
-    one, post = "one message at a time, N = 1", "POST, 32 clients"
-    rows = [
-        (
-            "one subscriber: p50 beyond the limit's, aiohttp's of wsbridge's",
-            ratio(one, "p50_us", "wsbridge", "aiohttp", "limit"),
-        ),
-        (
-            "one subscriber: CPU beyond the limit's, aiohttp's of wsbridge's",
-            ratio(one, "cpu_us_each", "wsbridge", "aiohttp", "limit"),
-        ),
-        (
-            "POST: CPU per request, of the limit's on libmicrohttpd",
-            ratio(post, "cpu_us_each", "limit on libmicrohttpd", "wsbridge"),
-        ),
-        (
-            "POST: CPU per request of the limit on libmicrohttpd, of the limit's",
-            ratio(post, "cpu_us_each", "limit", "limit on libmicrohttpd"),
-        ),
-    ]
-    return [
-        "## Beside the targets",
-        "",
-        "The limit is the kernel and the load tool, which no bridge can do without: what a bridge adds to it",
-        "is its own.",
-        "",
-        "| Work | Measured |",
-        "|---|---|",
-        *(f"| {work} | {measured} |" for work, measured in rows),
-        "",
-    ]
-
-
-def missing() -> float:
-    """What the program does not do yet."""
-    raise KeyError
-
-
 def losses(findings: dict[tuple[str, str], list[str]], rounds: int) -> list[str]:
     """What peers did not deliver, which is why they have no figures there."""
     if not findings:
@@ -285,14 +85,14 @@ def losses(findings: dict[tuple[str, str], list[str]], rounds: int) -> list[str]
 
 
 def tables(
-    medians: dict[tuple[str, str], dict[str, float]],
+    medians: Medians,
     findings: dict[tuple[str, str], list[str]],
     works: list[tuple[str, str, list[str]]],
 ) -> list[str]:
     lines = ["## Medians", ""]
-    for name, mode, contestants in works:
+    for name, kind, contestants in works:
         lines += [f"### {name[0].upper()}{name[1:]}", ""]
-        columns = IDLE if mode == "idle" else CODEC if mode == "codec" else BUSY
+        columns = COLUMNS.get(kind, BUSY)
         lines += ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
         for contestant in contestants:
             figures = medians.get((name, contestant))
@@ -323,6 +123,35 @@ IDLE: dict[str, Column] = {
     "CPU ms per second": lambda it: f"{it['idle_cpu_seconds'] * 1e3 / it['seconds']:.2f}",
     "ms to listening": lambda it: f"{it['start_ms']:.0f}",
 }
+MESSAGES: dict[str, Column] = {
+    "messages per second": lambda it: f"{it['messages'] / it['seconds']:,.0f}",
+    "CPU µs per message": lambda it: f"{it['cpu_us_message']:,.2f}",
+    "deliveries per CPU-second": lambda it: f"{it['work'] / it['cpu_seconds']:,.0f}",
+    "CPU µs each": lambda it: f"{it['cpu_us_each']:.3f}",
+    "p50 µs": BUSY["p50 µs"],
+    "p99 µs": BUSY["p99 µs"],
+}
+BYTES: dict[str, Column] = {
+    "MB per second": CODEC["MB per second"],
+    "CPU µs per MB": lambda it: f"{it['cpu_us_each'] / it['size'] * 1e6:,.0f}",
+    "p50 µs": BUSY["p50 µs"],
+    "p99 µs": BUSY["p99 µs"],
+}
+
+
+def with_and_without(figure: str) -> Column:
+    return lambda it: f"{it[figure]:,.0f} / {it[f'{figure}_without']:,.0f}"
+
+
+BESIDE: dict[str, Column] = {
+    "one at a time: p50 µs, with / without": with_and_without("one_p50_us"),
+    "one at a time: p99 µs": with_and_without("one_p99_us"),
+    "one at a time: per CPU-second": with_and_without("one_per_cpu_second"),
+    "flat out: per second": with_and_without("flat_per_second"),
+    "flat out: per CPU-second": with_and_without("flat_per_cpu_second"),
+    "flat out: p99 µs": with_and_without("flat_p99_us"),
+}
+COLUMNS = {"idle": IDLE, "beside": BESIDE, "codec": CODEC, "messages": MESSAGES, "bytes": BYTES}
 
 
 #: Of the section that `make soak` writes.

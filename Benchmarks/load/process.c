@@ -33,6 +33,7 @@ void check_process(void) {
 
 void stop_process(void) {
     if (child <= 0) return;
+    close_range(STDERR_FILENO + 1, ~0u, 0);
     kill(child, SIGTERM);
     for (int attempt = 0; attempt < 200; attempt++) {
         if (waitpid(child, NULL, WNOHANG) == child) {

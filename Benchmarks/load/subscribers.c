@@ -7,10 +7,17 @@
 
 enum { LINE = 512, AT_A_TIME = 100 };
 
+/// Streams of one path.
+struct group {
+    const char *path;
+    int count, kind;
+};
+
 struct subscriber {
     struct source source;
     enum { CONNECTING, HEAD, CHUNKS, TEXT } state;  // chunks, or a body that ends with the connection
     enum { SIZE, DATA, END } chunk;
+    const struct group *group;
     uint64_t left;       // of the chunk
     uint64_t got, sum;   // messages, and the sum of their numbers
     size_t line_count;
@@ -19,27 +26,23 @@ struct subscriber {
 
 struct deliveries deliveries;
 static struct subscriber *subscribers;
-static int wanted, opened;
-static char request[512];
-static int request_count;
+static struct group groups[512];
+static int group_count, wanted, opened;
+static uint64_t kind_count, *takers;  // 1 where messages have none; how many streams show each kind
+static uint16_t server_port;
 
 /// `data: NANOSECONDS NUMBER ...`
 static void take_line(struct subscriber *it, const char *line, size_t count) {
     if (count < 5 || memcmp(line, "data:", 5) != 0) return;
-    unsigned long long sent = 0, number = 0;
-    const char *at = line + 5, *end = line + count;
-    if (at < end && *at == ' ') at++;
-    for (; at < end && *at >= '0' && *at <= '9'; at++) sent = sent * 10 + (unsigned long long)(*at - '0');
-    if (at < end) at++;
-    for (; at < end && *at >= '0' && *at <= '9'; at++) number = number * 10 + (unsigned long long)(*at - '0');
-    if (sent == 0 || number == 0) {
+    uint64_t sent, number;
+    if (!read_stamp(line + 5, line + count, &sent, &number)) {
         deliveries.unlike++;
         return;
     }
     it->got++;
     it->sum += number;
     deliveries.count++;
-    if (deliveries.measuring) record(&deliveries.latency, now_ns() - sent);
+    if (deliveries.measuring) record(deliveries.latency, now_ns() - sent);
 }
 
 static void take_text(struct subscriber *it, const char *text, size_t count) {
@@ -111,6 +114,10 @@ static void ready(struct source *source, uint32_t events) {
     static char buffer[256 << 10];
     struct subscriber *it = (struct subscriber *)source;
     if (it->state == CONNECTING) {
+        char request[1024];
+        int request_count = snprintf(request, sizeof request,
+                                     "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: text/event-stream\r\n\r\n",
+                                     it->group->path, server_port);
         if (send(source->descriptor, request, (size_t)request_count, MSG_NOSIGNAL) != request_count)
             fail("a subscriber cannot ask");
         it->state = HEAD;
@@ -123,11 +130,25 @@ static void ready(struct source *source, uint32_t events) {
     else take_body(it, buffer, (size_t)got);
 }
 
-void subscribe_all(uint16_t port, const char *path, int count) {
-    wanted = count;
-    subscribers = calloc((size_t)count, sizeof *subscribers);
-    request_count = snprintf(request, sizeof request,
-                             "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: text/event-stream\r\n\r\n", path, port);
+void add_streams(int count, int kind, const char *path) {
+    if (group_count == COUNT(groups)) fail("too many paths");
+    groups[group_count++] = (struct group){path, count, kind};
+    wanted += count;
+}
+
+int stream_count(void) { return wanted; }
+
+void subscribe_all(uint16_t port, int kinds) {
+    server_port = port;
+    kind_count = kinds > 0 ? (uint64_t)kinds : 1;
+    subscribers = calloc((size_t)wanted, sizeof *subscribers);
+    takers = calloc(kind_count, sizeof *takers);
+    struct subscriber *next = subscribers;
+    for (struct group *group = groups; group < groups + group_count; group++) {
+        for (int index = 0; index < group->count; index++) (next++)->group = group;
+        for (int kind = 0; kind < (int)kind_count; kind++)
+            if (group->kind == EVERY_KIND || group->kind == kind) takers[kind] += (uint64_t)group->count;
+    }
     uint64_t deadline = now_ns() + 60000000000ull;
     for (int begun = 0; opened < wanted;) {
         for (; begun < wanted && begun - opened < AT_A_TIME; begun++) {
@@ -140,11 +161,17 @@ void subscribe_all(uint16_t port, const char *path, int count) {
     }
 }
 
+uint64_t deliveries_of(uint64_t number) { return takers[number % kind_count]; }
+
 void check_deliveries(uint64_t published) {
     for (int index = 0; index < wanted; index++) {
         const struct subscriber *it = &subscribers[index];
-        if (it->got != published || it->sum != published * (published + 1) / 2)
-            fail_at_delivery("subscriber %d got %llu of %llu messages", index, (unsigned long long)it->got,
-                             (unsigned long long)published);
+        uint64_t step = it->group->kind == EVERY_KIND ? 1 : kind_count;
+        uint64_t first = it->group->kind > 0 ? (uint64_t)it->group->kind : step;
+        uint64_t due = it->group->kind == NO_KIND || published < first ? 0 : (published - first) / step + 1;
+        uint64_t sum = due > 0 ? due * first + step * (due * (due - 1) / 2) : 0;
+        if (it->got != due || it->sum != sum)
+            fail_at_delivery("subscriber %d of %s got %llu of %llu messages", index, it->group->path,
+                             (unsigned long long)it->got, (unsigned long long)due);
     }
 }

@@ -20,7 +20,7 @@ struct link {
 };
 
 static struct source listener = {-1, NULL};
-static struct link *bridge;  // the first one, which messages go to
+static struct link *bridge;  // the one that messages go to: of several the one that asked for `/`
 static int links, open_links;
 static size_t blast_offset;
 static uint64_t received;
@@ -43,6 +43,7 @@ static void shake_hands(struct link *link, char *end) {
     static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     char *key = strcasestr((char *)link->input, "\r\nsec-websocket-key:"), text[128], answer[256];
     if (!key || key > end) fail("not a handshake");
+    bool is_first = strncmp((char *)link->input, "GET / ", 6) == 0;
     key += 20;
     while (*key == ' ') key++;
     int text_count = snprintf(text, sizeof text, "%.24s%s", key, guid);
@@ -57,6 +58,7 @@ static void shake_hands(struct link *link, char *end) {
     memmove(link->input, link->input + used, link->count);
     link->open = true;
     open_links++;
+    if (is_first) bridge = link;
     send_all(link, answer, (size_t)count);
 }
 
@@ -111,7 +113,6 @@ static void accept_link(struct source *source, uint32_t events) {
     link->source = (struct source){descriptor, ready};
     link->room = links++ == 0 ? FIRST_ROOM : ROOM;
     link->input = malloc(link->room);
-    if (!bridge) bridge = link;
     watch(&link->source, EPOLLIN, EPOLL_CTL_ADD);
 }
 
@@ -148,8 +149,9 @@ size_t make_frame(char *out, const char *text, size_t count) {
 }
 
 void upstream_send(const char *text, size_t count) {
-    char frame[4096 + 16];
-    if (count > 4096) fail("a message that is too long");
+    static char *frame;
+    static size_t room;
+    if (room < count + 16) frame = realloc(frame, room = count + 16);
     send_all(bridge, frame, make_frame(frame, text, count));
 }
 

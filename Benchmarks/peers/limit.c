@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { RING = 4 << 20, BUFFER = 64 << 10, REASONABLE_LAG = RING - BUFFER };
+enum { RING = 8 << 20, BUFFER = 64 << 10, REASONABLE_LAG = RING - BUFFER };
 
 struct peer {
     int descriptor;
@@ -143,8 +143,9 @@ static size_t take_frame(const unsigned char *bytes, size_t count) {
         start = 10;
     }
     if (count - start < length) return 0;
-    // Longer ones are there to measure reading only.
-    if ((bytes[0] & 15) == 1 && length < BUFFER) publish((const char *)bytes + start, length);
+    // Long ones without subscribers are there to measure reading only.
+    bool published = length < BUFFER || subscribers.next != &subscribers;
+    if ((bytes[0] & 15) == 1 && published) publish((const char *)bytes + start, length);
     return start + length;
 }
 

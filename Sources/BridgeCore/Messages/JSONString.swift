@@ -27,6 +27,16 @@ enum JSONString {
         return text
     }
 
+    /// No byte of a text takes more bytes in a content.
+    static let longestEscape = 6
+
+    /// What a value says: the characters of a string, which comes with its quotes, or the text of another value.
+    static func meaning(of value: ArraySlice<UInt8>) -> [UInt8] {
+        guard value.count >= 2, value.first == UInt8(ascii: "\"") else { return Array(value) }
+        let content = value.dropFirst().dropLast()
+        return content.contains(UInt8(ascii: "\\")) ? decoded(content.span) : Array(content)
+    }
+
     /// Whether an escaped content stands for this text.
     static func isEqual(_ content: Span<UInt8>, _ text: [UInt8]) -> Bool {
         // An escape is longer than what it stands for.

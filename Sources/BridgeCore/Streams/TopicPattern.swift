@@ -30,6 +30,9 @@ package struct TopicPattern: Hashable, Sendable {
         self.words = words
     }
 
+    /// The one topic that it matches; nil if it has a wildcard.
+    var onlyTopic: String? { isOpen || words.contains(.any) ? nil : text }
+
     package func matches(_ topic: String) -> Bool {
         let topic = topic.utf8
         var at: String.UTF8View.Index? = topic.startIndex

@@ -133,7 +133,8 @@ import WebSocketTestSupport
         let pointers = ["/a", "/b", "/a/c", "", "/1"].compactMap { JSONPointer($0) }
         let values = ["1", "x", "", "null", #"{"c":1}"#]
         let topics = ["messages", "orders.eu", "orders", "trades.eu.now"]
-        let patterns = ["*", "orders.>", "*.eu", ">", "trades.*.now"].compactMap { TopicPattern($0) }
+        let patterns = ["*", "orders.>", "*.eu", ">", "trades.*.now", "messages", "orders.eu", "orders"]
+            .compactMap { TopicPattern($0) }
         let filters = (0..<60).map { _ in
             let conditions = (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in
                 pointers.randomElement(using: &random).map {
@@ -152,6 +153,8 @@ import WebSocketTestSupport
         }
         let texts = [
             "", "no JSON", "1", #""x""#, #"{"a":1}"#, #"{"a":{"c":1},"b":"x"}"#, #"[1,"x"]"#, #"{"b":null}"#,
+            #"{"a":"\u0078"}"#, #"{"a":""}"#, #"{"a":"1","b":1}"#, #"{"a":"{\"c\":1}"}"#,
+            #"{"a":"longer than what is looked for, even if it were escaped"}"#,
         ]
         let set = FilterSet(filters)
         var acceptances = 0
