@@ -27,7 +27,7 @@ extension EventHub {
             feed.encoder.appendPosition(log.headSequence, to: &position)
             // To those who wait no position that is beyond a record that they get next.
             let isQuiet = feed.firstNews == nil
-            for subscriber in feed.others.values {
+            for subscriber in feed.others.values where subscriber.position(in: feed) == nil {
                 sendAlone(subscriber.isWaiting && isQuiet ? position : comment, to: subscriber)
             }
             markDirty(feed)

@@ -79,7 +79,7 @@ import WebSocketProtocol
             fixture.record(400)
             turns += 1
         }
-        #expect(turns == 1)
+        #expect(turns == 2)
         #expect(poll.page(fixture.log).next.sequence >= 300)
     }
 
@@ -188,7 +188,8 @@ import WebSocketProtocol
         let first = read(&poll, fixture)
         #expect(first.records.map(\.sequence) == [1] && first.gap == nil)
         #expect(first.next.sequence == 199)
-        let second = read(&poll, fixture)
+        var next = self.poll(fixture, start: .after(first.next))
+        let second = read(&next, fixture)
         #expect(second.gap?.missed == 301)
         #expect(second.records.map(\.sequence) == Array(1001...1100))
     }
