@@ -7,7 +7,7 @@ import json
 import pytest
 
 from assertions import assert_names_parameter, assert_problem
-from harness import Bridge, Peer
+from harness import Bridge, Peer, Upstream
 
 pytestmark = pytest.mark.usefixtures("stream_mode")
 
@@ -53,7 +53,9 @@ def test_messages_are_chosen_live_replayed_and_polled(
     assert [event.data for event in newest.rest()] == texts[-1:]
 
 
-@pytest.mark.parametrize("query", ["topic=orders", "topic=messages.*", "match=/symbol:DOGE"])
+@pytest.mark.parametrize(
+    "query", ["topic=orders", "topic=messages.*", "match=/symbol:DOGE", "match=/symbol:DOGE&limit=1"]
+)
 def test_what_nobody_asked_for_moves_the_cursor_alone(serve_with, query: str) -> None:
     bridge, peer = serve_with("http: { keepAlive: 100ms }")
     stream = bridge.stream(f"/events?{query}")
@@ -61,6 +63,59 @@ def test_what_nobody_asked_for_moves_the_cursor_alone(serve_with, query: str) ->
     newest = bridge.get("/messages?limit=1000").json()["next"]
     stream.until_cursor(newest)
     assert bridge.get(f"/messages?{query}").json()["messages"] == []
+
+
+@pytest.mark.parametrize("slow", ["gap", "disconnect"])
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+def test_what_passes_a_reader_that_counts_is_no_loss(serve_with, slow: str, version: str) -> None:
+    bridge, peer = serve_with("history: { maxMessages: 10 }")
+    stream = bridge.stream(f"/events?match=/symbol:BTC&limit=2&slow={slow}", version=version)
+    for count, wanted in ((100, "first"), (200, "second")):
+        peer.send(*["no JSON"] * 99)
+        bridge.await_status(
+            lambda status, most=count - 1: status["counters"]["received"] == most, "history forgets"
+        )
+        (subscriber,) = bridge.get("/subscribers").json()["subscribers"]
+        assert (subscriber["lag"], subscriber["gaps"]) == (0, 0)
+        peer.send(f'{{"symbol":"BTC","is":"{wanted}"}}')
+        assert json.loads(stream.next().data)["is"] == wanted
+    assert stream.rest() == []
+    assert bridge.status()["counters"]["gaps"] == 0
+
+
+def test_what_passes_a_reader_that_counts_while_it_moves_is_no_loss(serve_file, upstream: Upstream) -> None:
+    """A merged stream that takes in another connection goes on from where it is."""
+    settings = f"""
+        http: {{ dynamicConnections: true }}
+        history: {{ maxMessages: 10 }}
+        connections: {{ default: {{ url: '{upstream.url}' }} }}
+    """
+    bridge = serve_file(settings)
+    peer = upstream.peer()
+    stream = bridge.stream("/v1/events?match=/symbol:BTC&limit=1")
+    peer.send(*["no JSON"] * 50)
+    bridge.await_status(lambda status: status["counters"]["received"] == 50, "history forgets")
+    other = json.dumps({"url": upstream.url, "connect": "manual"}).encode()
+    assert bridge.request("PUT", "/v1/connections/other", other).status == 201
+    peer.send(*["no JSON"] * 50, '{"symbol":"BTC"}')
+    assert [json.loads(event.data)["data"] for event in stream.rest()] == ['{"symbol":"BTC"}']
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_what_passes_a_poll_that_waits_is_no_loss(serve_with, wanted: bool) -> None:
+    bridge, peer = serve_with("history: { maxMessages: 10 }")
+    with bridge.client() as client:
+        client.send_head("GET", f"/messages?match=/symbol:BTC&wait={'5m' if wanted else '1s'}")
+        # Once a poll that came later is answered, this one waits.
+        assert bridge.get("/messages?match=/symbol:BTC").json()["messages"] == []
+        peer.send(*["no JSON"] * 50)
+        bridge.await_status(lambda status: status["counters"]["received"] == 50, "history forgets")
+        texts = ['{"symbol":"BTC"}'] if wanted else []
+        peer.send(*texts)
+        page = client.response().json()
+    assert [message["data"] for message in page["messages"]] == texts
+    assert page["gap"] is None
+    assert bridge.get(f"/messages?since={page['next']}").json()["messages"] == []
 
 
 def test_lifecycle_events_pass(bridge: Bridge, peer: Peer) -> None:

@@ -31,6 +31,13 @@ extension EventLog {
         return cursor
     }
 
+    /// Has a reader that has followed the log to `sequence` read on from there: what it lost since is its loss.
+    package func cursor(following sequence: UInt64, of connections: ConnectionSelection) -> LogCursor {
+        var cursor = exactCursor(after: sequence, of: connections)
+        for index in cursor.places.indices { cursor.places[index].begin = cursor.places[index].next }
+        return cursor
+    }
+
     /// Has a reader read this connection as well, from where it stands.
     private func add(_ connection: ConnectionIndex, to cursor: inout LogCursor) {
         let history = histories[Int(connection.number)]

@@ -6,6 +6,14 @@ extension EventLog {
         }
     }
 
+    /// Has what went away by now not count as outrunning a reader, who will be told of it all the same.
+    package func forgive(_ cursor: inout LogCursor) {
+        for index in cursor.places.indices {
+            let place = cursor.places[index]
+            cursor.places[index].begin = max(place.begin, histories[Int(place.connection.number)].firstOrdinal)
+        }
+    }
+
     /// Whether records went away that the reader had still to read when it began.
     ///
     /// What was lost before it began does not count, and it has not begun while it seeks where to.

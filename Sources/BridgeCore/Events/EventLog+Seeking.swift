@@ -9,12 +9,18 @@ extension EventLog {
         by filter: StreamFilter,
         _ allowance: inout SearchAllowance
     ) -> Bool {
-        while cursor.wanted > 0 {
-            guard let (place, record) = recordBefore(cursor) else { break }
+        var heap = PlaceHeap(
+            cursor.places.enumerated().compactMap { index, place in
+                // The newest first.
+                record(before: place).map { (key: ~$0.sequence, place: index) }
+            }
+        )
+        while cursor.wanted > 0, let (_, place) = heap.first, let record = record(before: cursor.places[place]) {
             guard !allowance.isSpent else { return false }
             allowance.spend(on: record, filter)
             cursor.places[place].next -= 1
             if filter.accepts(record) { cursor.wanted -= 1 }
+            heap.replaceFirst(key: self.record(before: cursor.places[place]).map { ~$0.sequence })
         }
         cursor.wanted = 0
         var next = headSequence + 1
@@ -28,15 +34,7 @@ extension EventLog {
         return true
     }
 
-    /// The newest record that is kept of those before the cursor.
-    private func recordBefore(_ cursor: LogCursor) -> (place: Int, record: Record)? {
-        var newest: (place: Int, record: Record)?
-        for (index, place) in cursor.places.enumerated() where place.next > 0 {
-            let history = histories[Int(place.connection.number)]
-            guard let record = history.record(at: place.next - 1) else { continue }
-            if let newest, newest.record.sequence > record.sequence { continue }
-            newest = (index, record)
-        }
-        return newest
+    private func record(before place: LogCursor.Place) -> Record? {
+        place.next > 0 ? histories[Int(place.connection.number)].record(at: place.next - 1) : nil
     }
 }

@@ -74,6 +74,13 @@ package struct FeedIndex {
         return offset > 0 ? entries[offset - 1].sequence : lostSequence
     }
 
+    /// The first event after `sequence`, which is `UInt64.max` if there is none yet; nil if that is not known.
+    package func next(after sequence: UInt64) -> UInt64? {
+        guard sequence >= lostSequence else { return nil }
+        let offset = entries.partition { $0.sequence <= sequence }
+        return offset < entries.count ? entries[offset].sequence : .max
+    }
+
     /// How many events a reader at `position` has not wholly got yet; nil for what is not held.
     package func lag(at position: UInt64) -> Int? {
         guard tail...head ~= position else { return nil }

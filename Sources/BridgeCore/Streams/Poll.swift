@@ -3,6 +3,8 @@ package struct Poll: Equatable, Sendable {
     package let filter: StreamFilter
     private let limit: Int
     private var cursor: LogCursor
+    /// What there was when it began, or went on, is looked through for it.
+    private var horizon: UInt64
     private var records: [Record] = []
     private var gap: Gap?
     /// What may still be answered of payload, but for one record that is larger.
@@ -18,9 +20,12 @@ package struct Poll: Equatable, Sendable {
         self.filter = filter
         self.limit = limit
         cursor = log.cursor(at: start, of: filter.connections)
+        horizon = log.headSequence
     }
 
     /// Reads on, as far as the allowance reaches.
+    ///
+    /// It ends behind what there was when it began: who looked on to the head might not catch up with a fast upstream.
     ///
     /// - Returns: whether that was all there is, or all that goes into one answer.
     package mutating func read(_ log: EventLog, _ allowance: inout SearchAllowance) -> Bool {
@@ -46,8 +51,16 @@ package struct Poll: Equatable, Sendable {
                     allowance.spend(on: record, filter)
                 }
             }
+            if cursor.position >= horizon { break }
         }
         return true
+    }
+
+    /// Passes over what came before a record, for one that has read what there was when it began, and knows that none of
+    /// what came since is wanted before that.
+    package mutating func skip(to sequence: UInt64, in log: EventLog) {
+        cursor = log.cursor(following: max(cursor.position, sequence - 1), of: filter.connections)
+        horizon = log.headSequence
     }
 
     /// Whether there is anything to answer but the cursor.

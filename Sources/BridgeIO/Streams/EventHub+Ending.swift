@@ -74,9 +74,9 @@ extension EventHub {
     }
 
     func isOutrun(_ subscriber: Subscriber) -> Bool {
-        guard subscriber.slowness == .disconnect, case .replaying(let cursor) = subscriber.phase else {
-            return false
-        }
+        guard subscriber.slowness == .disconnect, !subscriber.isSearching,
+            case .replaying(let cursor) = subscriber.phase
+        else { return false }
         return log.hasOutrun(cursor)
     }
 }

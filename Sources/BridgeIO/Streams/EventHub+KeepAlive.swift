@@ -17,14 +17,21 @@ extension EventHub {
         let now = loop.now
         for feed in feeds.all where feed.format.isEventStream && now - feed.lastWrite >= settings.keepAlive {
             feed.lastWrite = now
-            if feed.index.headSequence < log.headSequence {
-                markDirty(feed)
-                feed.appendPosition(log.headSequence, limit: feeds.bytesPerFeed)
-            } else {
-                var comment: [UInt8] = []
-                feed.encoder.appendKeepAlive(to: &comment)
+            var comment: [UInt8] = []
+            feed.encoder.appendKeepAlive(to: &comment)
+            guard feed.index.headSequence < log.headSequence else {
                 for subscriber in feed.subscribers { sendAlone(comment, to: subscriber) }
+                continue
             }
+            var position: [UInt8] = []
+            feed.encoder.appendPosition(log.headSequence, to: &position)
+            // To those who wait no position that is beyond a record that they get next.
+            let isQuiet = feed.firstNews == nil
+            for subscriber in feed.others.values where subscriber.position(in: feed) == nil {
+                sendAlone(subscriber.isWaiting && isQuiet ? position : comment, to: subscriber)
+            }
+            markDirty(feed)
+            feed.append(position, at: log.headSequence, limit: feeds.bytesPerFeed)
         }
     }
 
@@ -72,6 +79,8 @@ extension EventHub {
             case .searching, .gone: break
             }
             return false
+        case .waiting:
+            return subscriber.feed.firstNews == nil
         case .live:
             return subscriber.position(in: subscriber.feed) == subscriber.feed.bytes.head
         case .ending, .gone:

@@ -52,6 +52,8 @@ extension EventHub {
             detach(subscriber)
             subscriber.enqueue(feed.rest(from: position), records: records)
             subscriber.phase = .replaying(log.cursor(at: .now, of: feed.filter.connections))
+        } else if subscriber.isWaiting {
+            subscriber.phase = .replaying(log.cursor(at: .now, of: feed.filter.connections))
         } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {
             _ = refill(subscriber, cursor)
         }

@@ -38,6 +38,8 @@ extension EventHub {
             case .searching, .gone: break
             }
             return false
+        case .waiting:
+            return false
         case .live:
             guard let slot = subscriber.slot else { return false }
             switch subscriber.feed.write(to: slot) {
@@ -64,11 +66,13 @@ extension EventHub {
                 case .filled: continue
                 case .gone: return .abort
                 case .searching: return .nothing
-                case .atHead where subscriber.remaining != nil: return .nothing
+                case .atHead where subscriber.remaining != nil: wait(subscriber)
                 case .atHead:
                     subscriber.phase = .live(subscriber.feed.bytes.head)
                     impatient[ObjectIdentifier(subscriber)] = nil
                 }
+            case .waiting:
+                return .nothing
             case .live(let position):
                 let bytes = subscriber.feed.slice(from: position, count: count)
                 guard !bytes.isEmpty else { return .nothing }
@@ -133,6 +137,7 @@ extension EventHub {
                 }
             }
             if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
+            if page.isEmpty, skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
             if page.isEmpty, allowance.isSpent, cursor.position < log.headSequence {
                 return search(for: subscriber)
             }
@@ -165,12 +170,27 @@ extension EventHub {
 
     /// Lets a subscriber that has reached the head get the feed's bytes, unless it has a limit to count to.
     private func join(_ subscriber: Subscriber) {
-        guard subscriber.remaining == nil else { return }
+        guard subscriber.remaining == nil else { return wait(subscriber) }
         let feed = subscriber.feed
         feed.others[ObjectIdentifier(subscriber)] = nil
         impatient[ObjectIdentifier(subscriber)] = nil
         subscriber.phase = .live(feed.bytes.head)
         feed.live.add(subscriber, descriptor: subscriber.channel.descriptor, position: feed.bytes.head)
+    }
+
+    /// Lets a subscriber that has reached the head wait for the feed's next record: what passes meanwhile is not for it,
+    /// so it cannot lose that.
+    private func wait(_ subscriber: Subscriber) {
+        subscriber.phase = .waiting(log.headSequence)
+    }
+
+    /// Has those who wait read on from the first record that came for them.
+    func endWaiting(_ feed: Feed, for first: UInt64) {
+        for subscriber in feed.others.values {
+            guard case .waiting(let seen) = subscriber.phase else { continue }
+            let cursor = log.cursor(following: max(seen, first - 1), of: feed.filter.connections)
+            subscriber.phase = .replaying(cursor)
+        }
     }
 
     /// Lets a subscriber that lags more than the feed holds go on reading the log.
@@ -180,7 +200,7 @@ extension EventHub {
         _ = feed.live.remove(subscriber)
         let rest = feed.rest(at: position)
         subscriber.enqueue(rest.bytes)
-        let cursor = log.cursor(at: .after(log.id(rest.sequence)), of: feed.filter.connections)
+        let cursor = log.cursor(following: rest.sequence, of: feed.filter.connections)
         subscriber.phase = .replaying(cursor)
         feed.others[ObjectIdentifier(subscriber)] = subscriber
         watchSpeed(subscriber)

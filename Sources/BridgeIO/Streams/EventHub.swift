@@ -107,6 +107,7 @@ package final class EventHub {
     package func deliver() {
         allowance = SearchAllowance()
         while let feed = dirty.popLast() {
+            if let first = feed.firstNews { endWaiting(feed, for: first) }
             let (blocked, gone) = feed.deliver(now: loop.now)
             for subscriber in blocked { subscriber.watchWriting() }
             for subscriber in gone { drop(subscriber) }
@@ -114,7 +115,7 @@ package final class EventHub {
             feed.trim(to: feeds.bytesPerFeed) { leaveBehind($0) }
         }
         dropOutrun()
-        for waiting in polls.takeDue() { search(for: waiting) }
+        for (waiting, first) in polls.takeDue() { waiting.notice(first) }
         resumeSearches()
     }
 

@@ -20,6 +20,8 @@ internal import BridgeCore
     private(set) var lastRecord: Instant?
     /// Whether there is something to deliver.
     var isDirty = false
+    /// The first record that came since the last delivery.
+    private(set) var firstNews: UInt64?
     /// The event that subscribers were last found in the middle of, so that they share one copy.
     private var torn: (start: UInt64, bytes: [UInt8])?
     /// The large record that was last read by a subscriber on its own, so that those who stall on it share it.
@@ -41,6 +43,7 @@ internal import BridgeCore
     /// Adds a record that the filter accepts; `scratch` is used and may be anyone's.
     func append(_ record: Record, of connection: String, now: Instant, scratch: inout [UInt8], limit: Int) {
         lastRecord = now
+        firstNews = firstNews ?? record.sequence
         scratch.removeAll(keepingCapacity: true)
         encoder.append(record, of: connection, to: &scratch)
         append(sequence: record.sequence, scratch, limit: limit)
@@ -63,9 +66,7 @@ internal import BridgeCore
     static let largeBytes = 64 * 1024
 
     /// Moves every subscriber's `Last-Event-ID` to `sequence`, beyond records that the filter kept from them.
-    func appendPosition(_ sequence: UInt64, limit: Int) {
-        var position: [UInt8] = []
-        encoder.appendPosition(sequence, to: &position)
+    func append(_ position: [UInt8], at sequence: UInt64, limit: Int) {
         append(sequence: sequence, position, limit: limit)
     }
 
@@ -80,6 +81,7 @@ internal import BridgeCore
     /// Writes to everyone who keeps up what has been appended.
     func deliver(now: Instant) -> (blocked: [Subscriber], gone: [Subscriber]) {
         isDirty = false
+        firstNews = nil
         lastWrite = now
         return live.deliver(bytes)
     }

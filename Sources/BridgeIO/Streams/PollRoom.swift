@@ -6,6 +6,8 @@ final class PollRoom {
     private final class Group {
         let filter: StreamFilter
         var polls: [ObjectIdentifier: WaitingPoll] = [:]
+        /// The first record that came for them and that they were not told of.
+        var firstNews: UInt64?
 
         init(_ filter: StreamFilter) {
             self.filter = filter
@@ -63,17 +65,23 @@ final class PollRoom {
     func noticed(_ record: Record) {
         for group in takers.all(of: record) {
             takers.remove(group, group.filter)
+            group.firstNews = record.sequence
             due.append(group)
         }
     }
 
-    /// Those for whom something came since the last call.
-    func takeDue() -> [WaitingPoll] {
+    /// The first record that came for those who wait for this, since they were last told.
+    func firstNews(for filter: StreamFilter) -> UInt64? { groups[filter]?.firstNews }
+
+    /// Those for whom something came since the last call, and its first record.
+    func takeDue() -> [(waiting: WaitingPoll, first: UInt64)] {
         let groups = due
         due = []
         return groups.filter { !$0.polls.isEmpty }.flatMap { group in
             takers.add(group, group.filter)
-            return group.polls.values
+            let first = group.firstNews ?? 0
+            group.firstNews = nil
+            return group.polls.values.map { (waiting: $0, first: first) }
         }
     }
 

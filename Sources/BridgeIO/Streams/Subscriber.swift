@@ -3,11 +3,14 @@ internal import BridgeCore
 /// One open event stream.
 ///
 /// It begins by *replaying*: it reads the log on its own, page by page as fast as its client takes them. At the
-/// head it becomes *live* and gets the feed's bytes. One with a limit reads on its own to the end.
+/// head it becomes *live* and gets the feed's bytes. One with a limit reads on its own to the end, and *waits* at the
+/// head for the feed's next record.
 final class Subscriber {
     enum Phase {
-        /// Reads the log; can become live or ending.
+        /// Reads the log; can become live, waiting or ending.
         case replaying(LogCursor)
+        /// Has read everything up to this sequence, and counts what comes; becomes replaying with the next record.
+        case waiting(UInt64)
         /// Gets the bytes of the feed from this position, unless the feed's table has it; can fall back to
         /// replaying when it lags too much, or become ending.
         case live(UInt64)
@@ -77,6 +80,10 @@ final class Subscriber {
 
     var isGone: Bool {
         if case .gone = phase { true } else { false }
+    }
+
+    var isWaiting: Bool {
+        if case .waiting = phase { true } else { false }
     }
 
     var isEnding: Bool {

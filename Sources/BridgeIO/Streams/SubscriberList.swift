@@ -42,7 +42,7 @@ extension EventHub {
         case .live:
             let position = subscriber.position(in: subscriber.feed)
             return subscriber.recordsInPage + (position.flatMap(subscriber.feed.index.lag) ?? 0)
-        case .ending, .gone:
+        case .waiting, .ending, .gone:
             return subscriber.recordsInPage
         }
     }

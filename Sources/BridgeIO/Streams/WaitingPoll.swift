@@ -12,6 +12,8 @@ package final class WaitingPoll {
     private var timer: LoopTimer?
     /// It is in line for looking through what there is.
     var isSearching = false
+    /// The first record that came for it since it began to look.
+    private var news: UInt64?
 
     fileprivate init(
         _ poll: Poll,
@@ -31,6 +33,11 @@ package final class WaitingPoll {
     func search(_ allowance: inout SearchAllowance) -> Bool {
         guard answer != nil else { return true }
         guard poll.read(hub.log, &allowance) else { return false }
+        if !poll.hasFound, let news {
+            self.news = nil
+            poll.skip(to: news, in: hub.log)
+            return false
+        }
         isSearching = false
         if poll.hasFound || patience <= .zero {
             give()
@@ -44,9 +51,23 @@ package final class WaitingPoll {
     func finish() {
         guard answer != nil else { return }
         hub.expire()
+        // What passed since it had looked was not for it, and is no loss.
+        if !isSearching {
+            poll.skip(to: hub.polls.firstNews(for: poll.filter) ?? hub.log.headSequence + 1, in: hub.log)
+        }
         var allowance = SearchAllowance()
         _ = poll.read(hub.log, &allowance)
         give()
+    }
+
+    /// Has it look on from the first record that came for it.
+    func notice(_ first: UInt64) {
+        if isSearching {
+            news = news ?? first
+        } else {
+            poll.skip(to: first, in: hub.log)
+            hub.search(for: self)
+        }
     }
 
     private func give() {

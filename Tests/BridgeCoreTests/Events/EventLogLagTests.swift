@@ -37,6 +37,18 @@ import Testing
         #expect(!fixture.log.hasOutrun(fixture.log.cursor(at: stranger, of: fixture.all)))
     }
 
+    @Test func `has to do with all that was lost since it followed, once that is not forgiven`() {
+        var fixture = LogFixture(HistoryLimits(maxMessages: 2))
+        fixture.record(5)
+        var cursor = fixture.log.cursor(following: 1, of: fixture.all)
+        #expect(fixture.log.hasOutrun(cursor))
+        fixture.log.forgive(&cursor)
+        #expect(!fixture.log.hasOutrun(cursor))
+        fixture.record()
+        #expect(fixture.log.hasOutrun(cursor))
+        #expect(fixture.read(&cursor) == ["gap 3 id 4 oldest 5", "5", "6"])
+    }
+
     @Test func `is too much once one of several connections has forgotten something`() {
         var fixture = LogFixture(HistoryLimits(), HistoryLimits(maxMessages: 2))
         let cursor = fixture.log.cursor(at: .now, of: fixture.all)

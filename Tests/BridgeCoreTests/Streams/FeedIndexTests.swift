@@ -36,6 +36,14 @@ import WebSocketTestSupport
         #expect(feed.event(at: position)?.sequence == sequence)
     }
 
+    @Test(arguments: [(UInt64(9), UInt64?.none), (10, 12), (12, 15), (13, 15), (15, 16), (16, .max), (20, .max)])
+    func `what comes next is known of what it holds`(after sequence: UInt64, next: UInt64?) {
+        #expect(feed.next(after: sequence) == next)
+        var shorter = feed
+        shorter.evict(before: 110)
+        #expect(shorter.next(after: sequence) == (sequence < 12 ? nil : next))
+    }
+
     @Test func `an event has its bounds`() {
         #expect(feed.event(at: 115) == FeedIndex.Event(sequence: 15, start: 110, end: 130))
         #expect(feed.event(at: 130) == FeedIndex.Event(sequence: 16, start: 130, end: 160))

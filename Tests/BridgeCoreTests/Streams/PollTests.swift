@@ -68,6 +68,32 @@ import WebSocketProtocol
         #expect(isEmpty(read(&waiting, fixture)))
     }
 
+    @Test func `end behind what there was, though more comes all the time`() {
+        var fixture = LogFixture(HistoryLimits())
+        fixture.record(300)
+        var poll = poll(fixture, types: .binary)
+        var turns = 0
+        while turns < 300 {
+            var allowance = SearchAllowance(bytes: 1)
+            if poll.read(fixture.log, &allowance) { break }
+            fixture.record(400)
+            turns += 1
+        }
+        #expect(turns == 2)
+        #expect(poll.page(fixture.log).next.sequence >= 300)
+    }
+
+    @Test func `pass over what is known not to be for them`() {
+        var fixture = LogFixture(HistoryLimits(maxMessages: 10))
+        var waiting = poll(fixture, start: .now)
+        #expect(isEmpty(read(&waiting, fixture)))
+        fixture.record(50)
+        waiting.skip(to: 49, in: fixture.log)
+        let page = read(&waiting, fixture)
+        #expect(page.gap == nil)
+        #expect(page.records.map(\.sequence) == [49, 50])
+    }
+
     @Test func `tell what was lost before the first record`() throws {
         var fixture = LogFixture(HistoryLimits(maxMessages: 2))
         fixture.record(5)
@@ -162,7 +188,8 @@ import WebSocketProtocol
         let first = read(&poll, fixture)
         #expect(first.records.map(\.sequence) == [1] && first.gap == nil)
         #expect(first.next.sequence == 199)
-        let second = read(&poll, fixture)
+        var next = self.poll(fixture, start: .after(first.next))
+        let second = read(&next, fixture)
         #expect(second.gap?.missed == 301)
         #expect(second.records.map(\.sequence) == Array(1001...1100))
     }

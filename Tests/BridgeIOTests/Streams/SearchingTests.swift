@@ -54,6 +54,34 @@ import Testing
         service.stop()
     }
 
+    @Test(
+        arguments: StreamWay.allCases,
+        [
+            "/events?since=start&match=/n:2", "/events?last=2&match=/n:2", "/events?last=2&match=/n:2&limit=2",
+            "/events?since=start&match=/n:2&slow=disconnect", "/messages?match=/n:2&wait=5m",
+        ]
+    )
+    func `find what comes, though more comes than they can look through`(way: StreamWay, target: String) throws {
+        let service = try TestService(way: way)
+        fill(service)
+        let reader = try service.client(request(target, way))
+        let padding = "padding" + String(repeating: "x", count: 30_000)
+        var count = 0
+        let turns = BeforeWaiting(loop: service.loop) {
+            guard service.hub.readerCount == 1, !reader.text.contains("news") else { return }
+            for _ in 0..<200 { service.publish(padding) }
+            count += 1
+            if count == 40 { service.publish(#"{"n":2,"is":"news"}"#) }
+            // It gets its next turn at once.
+            service.endTurn()
+        }
+        reader.onChange = { if reader.text.contains("news") { service.loop.stop() } }
+        service.run()
+        #expect(!reader.text.contains("padding"))
+        withExtendedLifetime(turns) {}
+        service.stop()
+    }
+
     @Test(arguments: ["/messages?match=/n:1", "/messages?match=/n:1&wait=5m"])
     func `leave their turns to others when they poll`(target: String) throws {
         let service = try TestService()
