@@ -38,7 +38,11 @@ package final class ManagedConnection {
     package private(set) var isReady = false
     private(set) var carriesMessages = false
     private var offer: Outbox.Uplink
-    var outbox: Outbox
+    var outbox: Outbox {
+        didSet { noteMemory() }
+    }
+    /// What is known to others of the memory that the outbox takes.
+    var notedMemory = 0
     var schedule: SendSchedule
     var journal = MessageJournal()
     var tally: ConnectionTally
@@ -236,6 +240,8 @@ package final class ManagedConnection {
             tell(.started)
             return
         }
+        // What is left in it will never be sent.
+        outbox = Outbox(outbox.settings, epoch: surroundings.epoch)
         onFinished()
         onFinished = {}
     }
