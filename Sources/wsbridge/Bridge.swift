@@ -65,6 +65,7 @@ final class Bridge {
     /// - Throws: `ListenFailure` if the address cannot be had.
     func start() throws(ListenFailure) {
         let socket = try ListenSocket(configuration.http.listen)
+        boundMemory()
         watchNetwork()
         // Before anyone is answered: a page that is told 404 does not come back.
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
@@ -96,12 +97,6 @@ final class Bridge {
                 ]
             )
         }
-        if !configuration.missingDefaults.isEmpty {
-            log.info(
-                "some defaults are not available in this version",
-                ["settings": .text(configuration.missingDefaults.joined(separator: ", "))]
-            )
-        }
         let ignored = configuration.proxies.direct.malformed
         if !ignored.isEmpty {
             log.warning(
@@ -115,6 +110,20 @@ final class Bridge {
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
         log.info("listening", ["address": .text(server.address.text)])
         for connection in connections.values { connection.upstream.start() }
+    }
+
+    /// Takes on the bound of memory that the configuration has, or that the system leads to, and tells of another one.
+    private func boundMemory() {
+        let bound = MemoryBound(configured: configuration.memory.maxBytes, limit: .ofSystem)
+        hub.onMemoryShort = { [log] in
+            log.warning(
+                "histories keep less than `history` lets them, as the memory for all is used up",
+                ["bytes": .integer(bound.bytes)]
+            )
+        }
+        guard bound.bytes != hub.memoryBound else { return }
+        hub.memoryBound = bound.bytes
+        log.info("memory is bounded", ["bytes": .integer(bound.bytes), "by": .text(bound.source)])
     }
 
     /// Tells that streams are not written in the best way, unless that is what was asked for.
@@ -163,6 +172,7 @@ final class Bridge {
         configuration = change.result
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         hub.settings = configuration.http
+        boundMemory()
         server?.deadlines.timeout = configuration.http.requestTimeout
         change.renewed = connections.filter { name, connection in
             !change.removed.contains(name) && !change.replaced.contains(name)

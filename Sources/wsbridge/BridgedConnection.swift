@@ -39,6 +39,7 @@ final class BridgedConnection {
                 flushes: flushes,
                 transfers: transfers,
                 sink: journal,
+                memory: hub,
                 epoch: hub.log.epoch,
                 wallClock: { loop.wallTime }
             )

@@ -9,6 +9,7 @@ extension ConfigurationFiles {
         let folder = Machine.executableFolder
         var files = ConfigurationFiles.local(patience: patience)
         files.tryTLS = \.fileFaults
+        files.memoryLimit = { .ofSystem }
         files.findPage = { directory throws(Unreadable) in
             do throws(StartError) {
                 _ = try FoundPage(directory, executableFolder: folder)

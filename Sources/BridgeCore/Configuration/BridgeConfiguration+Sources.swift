@@ -76,19 +76,13 @@ extension BridgeConfiguration {
         _ reader: inout SettingReader
     ) {
         var draft = file?.draft ?? ConfigurationDraft()
-        let isNotInFile = draft.connections["default"] == nil
         if let upstream {
             draft.connections["default", default: ConnectionDraft()].source = .listed([upstream])
         }
         http = draft.http
+        memory = draft.memory
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)
-        missingDefaults = draft.missingDefaults
-        if upstream != nil, isNotInFile {
-            missingDefaults += ConfigurationFile.missingDefaults.filter { name in
-                !draft.missingDefaults.contains(name) && (file == nil || name.hasPrefix("connections."))
-            }
-        }
         var file = file
         file?.requireURLs(in: draft.connections)
         reader.complain(file?.complaintsByLine ?? [])

@@ -2,6 +2,7 @@
 package struct BridgeConfiguration: Equatable, Sendable {
     package var http = HTTPSettings()
     package var log = LogSettings()
+    package var memory = MemorySettings()
     package var history = HistoryLimits()
     /// By name.
     package var connections: [String: ConnectionConfiguration] = [:]
@@ -10,9 +11,6 @@ package struct BridgeConfiguration: Equatable, Sendable {
 
     /// How streams of HTTP/1.1 are written at best; another one than the best is for diagnosis.
     package var streamMode = StreamMode.detached
-
-    /// Settings left at a default that this version does not have, by their keys.
-    package var missingDefaults: [String] = []
 
     package init() {}
 

@@ -36,6 +36,7 @@ package struct ConfigurationChange: Equatable, Sendable {
                 settings.append("http." + setting.key)
             }
         }
+        if old.memory != new.memory { settings.append("memory") }
         if old.history != new.history { settings.append("history") }
         // Given outside of the file, so a running bridge cannot be told otherwise.
         result.log = old.log

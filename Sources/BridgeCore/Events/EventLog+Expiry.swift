@@ -2,7 +2,7 @@ extension EventLog {
     /// Evicts what has become older than `HistoryLimits.maxAge`, which takes next to nothing where nothing has.
     package mutating func expire(at now: WallTime) {
         for index in histories.indices where histories[index].limits.maxAge != nil {
-            histories[index].expire(at: now)
+            change(index) { $0.expire(at: now) }
         }
     }
 

@@ -4,7 +4,7 @@ extension EventLog {
     /// A larger record comes as the only one. Nothing comes if and only if the cursor has reached the head. Lost
     /// records are told of by a gap where they stood, one for each run of them. Costs O(1) at the head.
     package func read(_ cursor: inout LogCursor, maxRecords: Int, maxBytes: Int) -> [LogEntry] {
-        guard cursor.position < headSequence || cursor.loss != nil else { return [] }
+        guard hasMore(for: cursor) else { return [] }
         if cursor.places.count > 1, hasLostNothing(cursor) {
             return readKept(&cursor, maxRecords: max(1, maxRecords), maxBytes: maxBytes)
         }
@@ -28,6 +28,11 @@ extension EventLog {
         }
         cursor.position = headSequence
         return entries
+    }
+
+    /// Whether `read` would move the cursor.
+    package func hasMore(for cursor: LogCursor) -> Bool {
+        cursor.position < headSequence || cursor.loss != nil
     }
 
     private func hasLostNothing(_ cursor: LogCursor) -> Bool {

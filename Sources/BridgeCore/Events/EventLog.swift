@@ -6,7 +6,9 @@ package struct EventLog {
     /// The sequence of the newest record, kept or not; 0 before the first.
     package private(set) var headSequence: UInt64 = 0
     /// In the order of their indices; the slot of a removed connection stays for a while, to know what was lost.
-    var histories: [History] = []
+    private(set) var histories: [History] = []
+    /// What all records that are kept take of the process' memory.
+    package private(set) var memoryBytes = 0
     private var indices: [String: ConnectionIndex] = [:]
     /// Each with the number of its removal.
     private var removed: [ConnectionIndex: UInt64] = [:]
@@ -38,8 +40,10 @@ package struct EventLog {
     package mutating func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
         if let index = indices[name] {
             removed[index] = nil
-            histories[Int(index.number)].limits = limits
-            histories[Int(index.number)].enforceSize()
+            change(Int(index.number)) { history in
+                history.limits = limits
+                history.enforceSize()
+            }
             return index
         }
         var history = History(name: name, limits: limits)
@@ -72,7 +76,7 @@ package struct EventLog {
     package mutating func remove(_ connection: ConnectionIndex) {
         removals += 1
         removed[connection] = removals
-        histories[Int(connection.number)].evictAll()
+        change(Int(connection.number)) { $0.evictAll() }
         forgetRemoved()
     }
 
@@ -125,7 +129,14 @@ package struct EventLog {
             topic: topic,
             payload: payload
         )
-        histories[Int(connection.number)].append(record)
+        change(Int(connection.number)) { $0.append(record) }
         return record
+    }
+
+    /// Changes what is kept of a connection, and keeps count of it.
+    mutating func change(_ index: Int, _ body: (inout History) -> Void) {
+        let before = histories[index].memoryBytes
+        body(&histories[index])
+        memoryBytes += histories[index].memoryBytes - before
     }
 }

@@ -18,6 +18,9 @@ struct History {
         self.limits = limits
     }
 
+    /// What its records take of the process' memory.
+    var memoryBytes: Int { byteCount + records.count * Record.overhead }
+
     /// The ordinal of the oldest record that is kept, or will be.
     var firstOrdinal: UInt64 { evictions.total }
 
@@ -61,6 +64,11 @@ struct History {
     var nextExpiry: WallTime? {
         guard let maxAge = limits.maxAge, let oldest = records.first else { return nil }
         return oldest.time - (.zero - maxAge)
+    }
+
+    /// Evicts records until `memoryBytes` is `limit` at most.
+    mutating func shrink(to limit: Int) {
+        while memoryBytes > limit, !records.isEmpty { evictOldest() }
     }
 
     mutating func evictAll() {

@@ -43,6 +43,9 @@ package struct Record: Equatable, Sendable {
         }
     }
 
+    /// What it takes of the process' memory, in a history, beside the bytes of its payload.
+    package static let overhead = MemoryCost.inQueue(Record.self)
+
     /// What it counts against `HistoryLimits.maxBytes`: the bytes of the payload.
     package var byteCount: Int {
         switch payload {

@@ -1,3 +1,5 @@
+import WebSocketProtocol
+
 /// Gathers a request's body within a limit.
 ///
 /// A body whose length is announced is refused before it is read; of a chunked one that turns out too long up
@@ -59,6 +61,7 @@ package struct BodyIntake: Equatable, Sendable {
     /// Throws `message-too-large` (413) if it was over the limit.
     package consuming func finish() throws(Problem) -> [UInt8] {
         guard !isOverLimit else { throw .messageTooLarge(limit: limit) }
+        bytes.giveBackSpareRoom()
         return bytes
     }
 }

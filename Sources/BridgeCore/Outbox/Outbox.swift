@@ -72,15 +72,19 @@ package struct Outbox: Sendable {
     private var outCount: Int { inFlight.count + unproven.count }
     var messages: Int { queued.count + outCount }
     var bytes: Int { queuedBytes + outBytes }
+    /// What it takes of the process' memory.
+    package var memoryBytes: Int { Outbox.memoryBytes(messages, bytes) }
     package var isEmpty: Bool { queued.isEmpty && inFlight.isEmpty && unproven.isEmpty }
 
     /// Takes messages in behind all others, in order: all or none.
     ///
-    /// With `mayWait` false they are refused unless the connection is ready.
+    /// With `mayWait` false they are refused unless the connection is ready. What does not fit into `room` is as
+    /// what does not fit into the settings.
     package mutating func append(
         _ messages: [Message],
         uplink: Uplink,
         mayWait: Bool = true,
+        room: OutboxRoom = .unlimited,
         now: Instant
     ) throws(OutboxError) -> Receipt {
         switch uplink {
@@ -92,7 +96,10 @@ package struct Outbox: Sendable {
         let size = messages.reduce(0) { $0 + $1.bytes.count }
         guard size <= settings.maxBytes else { throw .tooLarge(limit: settings.maxBytes) }
         guard messages.count <= settings.maxMessages else { throw .tooMany(limit: settings.maxMessages) }
-        let dropped = try makeRoom(for: messages.count, size: size)
+        guard Outbox.memoryBytes(messages.count, size) <= room.total else {
+            throw .tooLarge(limit: max(0, room.total - Outbox.memoryBytes(messages.count, 0)))
+        }
+        let dropped = try makeRoom(for: messages.count, size: size, within: room)
         let first = lastNumber + 1
         for message in messages {
             lastNumber += 1
@@ -102,21 +109,43 @@ package struct Outbox: Sendable {
         return Receipt(ids: MessageIDs(epoch: epoch, numbers: first..<lastNumber + 1), dropped: dropped)
     }
 
-    private mutating func makeRoom(for count: Int, size: Int) throws(OutboxError) -> [MessageID] {
+    private mutating func makeRoom(
+        for count: Int,
+        size: Int,
+        within room: OutboxRoom
+    ) throws(OutboxError) -> [MessageID] {
         guard count > 0 else { return [] }
-        if fits(count, size, beside: messages, bytes: bytes) { return [] }
+        let memory = memoryBytes.addingReportingOverflow(room.free)
+        let bounds = Bounds(
+            messages: settings.maxMessages - count,
+            bytes: settings.maxBytes - size,
+            memory: (memory.overflow ? .max : memory.partialValue) - Outbox.memoryBytes(count, size)
+        )
+        if bounds.hold(messages, bytes) { return [] }
         guard settings.overflow == .dropOldest else { throw .full }
         // Looked at first, so that nothing is dropped in vain: what may have reached the upstream cannot be.
-        guard fits(count, size, beside: outCount, bytes: outBytes) else { throw .full }
+        guard bounds.hold(outCount, outBytes) else { throw .full }
         var dropped: [MessageID] = []
-        while !fits(count, size, beside: messages, bytes: bytes), let oldest = popQueued() {
+        while !bounds.hold(messages, bytes), let oldest = popQueued() {
             dropped.append(id(oldest.number))
         }
         return dropped
     }
 
-    private func fits(_ count: Int, _ size: Int, beside messages: Int, bytes: Int) -> Bool {
-        messages <= settings.maxMessages - count && bytes <= settings.maxBytes - size
+    /// What may be in the outbox beside what is to come into it.
+    private struct Bounds {
+        var messages: Int
+        var bytes: Int
+        var memory: Int
+
+        func hold(_ count: Int, _ size: Int) -> Bool {
+            count <= messages && size <= bytes && Outbox.memoryBytes(count, size) <= memory
+        }
+    }
+
+    /// What so many messages take of the process' memory.
+    private static func memoryBytes(_ messages: Int, _ bytes: Int) -> Int {
+        bytes + messages * MemoryCost.inQueue(Entry.self)
     }
 
     private mutating func popQueued() -> Entry? {

@@ -1,6 +1,7 @@
 /// A first-in, first-out queue that also takes an element back in front and can be looked into.
 ///
-/// Each of these takes constant time. It grows by doubling and keeps its room.
+/// Each of these takes constant time on average. It grows by doubling, and gives half of its room back when only a
+/// quarter of that is used.
 package struct Queue<Element> {
     /// A ring: `count` elements from `head` on, the rest nil; a power of two, so that a mask finds the place.
     private var slots: [Element?] = []
@@ -10,6 +11,9 @@ package struct Queue<Element> {
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
+
+    /// How many elements it has places for.
+    var room: Int { slots.count }
 
     var first: Element? { isEmpty ? nil : slots[head] }
 
@@ -61,20 +65,22 @@ package struct Queue<Element> {
 
     @discardableResult package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
-        defer {
-            slots[head] = nil
-            head = place(1)
-            count -= 1
-        }
-        return slots[head]
+        let first = slots[head]
+        slots[head] = nil
+        head = place(1)
+        count -= 1
+        shrinkIfSparse()
+        return first
     }
 
     mutating func popLast() -> Element? {
         guard !isEmpty else { return nil }
         count -= 1
         let index = place(count)
-        defer { slots[index] = nil }
-        return slots[index]
+        let last = slots[index]
+        slots[index] = nil
+        shrinkIfSparse()
+        return last
     }
 
     /// All of them, first to last.
@@ -101,6 +107,17 @@ package struct Queue<Element> {
         guard count == slots.count else { return }
         let ordered = slots[head...] + slots[..<head]
         slots = ordered + Array(repeating: nil, count: max(8, slots.count))
+        head = 0
+    }
+
+    /// Below this many places there is nothing worth giving back.
+    private static var smallestShrunk: Int { 64 }
+
+    private mutating func shrinkIfSparse() {
+        guard slots.count > Self.smallestShrunk, count <= slots.count / 4 else { return }
+        var fewer = [Element?](repeating: nil, count: slots.count / 2)
+        for offset in 0..<count { fewer[offset] = slots[place(offset)] }
+        slots = fewer
         head = 0
     }
 }

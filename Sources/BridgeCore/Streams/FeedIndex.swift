@@ -37,6 +37,11 @@ package struct FeedIndex {
         lostSequence = sequence
     }
 
+    /// What it takes of the process' memory.
+    package var memoryBytes: Int { entries.count * FeedIndex.entryBytes }
+    /// A queue has up to twice the places that it needs.
+    private static let entryBytes = 2 * MemoryLayout<Entry?>.stride
+
     /// The position of the oldest event that is held.
     package var tail: UInt64 { entries.first?.start ?? head }
 

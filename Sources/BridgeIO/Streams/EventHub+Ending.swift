@@ -46,6 +46,7 @@ extension EventHub {
             if !subscriber.isEnding { subscriber.enqueue(retry(of: feed) + feed.key.framing.end) }
             subscriber.phase = .ending
             proceed(subscriber)
+            relieve()
         }
     }
 

@@ -36,8 +36,8 @@ extension EventHub {
         new.others[ObjectIdentifier(subscriber)] = subscriber
         watchSpeed(subscriber)
         if !subscriber.isBlocked { proceed(subscriber) }
-        onAudienceChange(old.filter.connections)
-        onAudienceChange(connections)
+        audienceChanged(of: old.filter.connections)
+        audienceChanged(of: connections)
     }
 
     /// Has a subscriber read on its own, with what it is due by now in its page if that is not much.

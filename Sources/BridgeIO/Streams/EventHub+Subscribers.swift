@@ -6,6 +6,8 @@ extension EventHub {
     /// What is read from the log for one subscriber at a time; a larger record comes alone.
     private static let pageBytes = Feed.largeBytes
     private static let pageRecords = 512
+    /// What a record counts for at least, as the bytes around its payload have to be held as well.
+    private static let leastPerRecord = pageBytes / pageRecords
 
     // MARK: Moving on
 
@@ -62,6 +64,7 @@ extension EventHub {
             if subscriber.hasPage { return .bytes(subscriber.takePage(count)) }
             switch subscriber.phase {
             case .replaying(let cursor):
+                guard admits(subscriber, cursor) else { return .nothing }
                 switch refill(subscriber, cursor) {
                 case .filled: continue
                 case .gone: return .abort
@@ -114,58 +117,54 @@ extension EventHub {
             subscriber.phase = .replaying(cursor)
             guard isFound else { return search(for: subscriber) }
         }
-        // Beginning empty, it shares the bytes of a large record with whoever else is at it.
+        memory.pages = pages.bytes
+        let size = memory.pageSize(wanted: EventHub.pageBytes)
         var page: [UInt8] = []
         var records = 0
-        while page.isEmpty, subscriber.remaining != 0 {
+        while page.isEmpty, !subscriber.hasPage, subscriber.remaining != 0 {
             let entries = log.read(
                 &cursor,
-                maxRecords: EventHub.pageRecords,
-                maxBytes: EventHub.pageBytes
+                maxRecords: min(EventHub.pageRecords, size / EventHub.leastPerRecord),
+                maxBytes: size
             )
             subscriber.phase = .replaying(cursor)
             guard !entries.isEmpty else { return .atHead }
             for entry in entries where subscriber.remaining != 0 {
-                if !page.isEmpty, subscriber.getsPage(for: entry) {
+                switch entry {
+                case .gap(let gap):
+                    subscriber.feed.encoder.append(gap, to: &page)
+                    countGap(of: subscriber)
+                case .record(let record) where filter.accepts(record):
+                    subscriber.remaining = subscriber.remaining.map { $0 - 1 }
+                    subscriber.lastMove = loop.now
+                    let name = log.name(of: record.connection)
+                    guard record.byteCount > Feed.largeBytes else {
+                        subscriber.feed.encoder.append(record, of: name, to: &page)
+                        records += 1
+                        continue
+                    }
                     subscriber.enqueue(page, records: records)
                     (page, records) = ([], 0)
-                }
-                if encode(entry, for: subscriber, to: &page) {
-                    records += 1
-                } else if case .record(let record) = entry {
+                    let large = subscriber.feed.page(record, of: name)
+                    lastLarge = large
+                    subscriber.enqueue(large, records: 1)
+                case .record(let record):
                     allowance.spend(on: record, filter)
                 }
             }
-            if records > 0 || !page.isEmpty { subscriber.lastMove = loop.now }
-            if page.isEmpty, skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
-            if page.isEmpty, allowance.isSpent, cursor.position < log.headSequence {
+            if !page.isEmpty { subscriber.lastMove = loop.now }
+            let isEmpty = page.isEmpty && !subscriber.hasPage
+            if isEmpty, skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
+            if isEmpty, allowance.isSpent, cursor.position < log.headSequence {
                 return search(for: subscriber)
             }
         }
-        // The end does not go into a page that is shared, which would copy it, but into the next one.
-        if subscriber.remaining == 0, page.count <= Feed.largeBytes {
+        if subscriber.remaining == 0 {
             page += subscriber.feed.key.framing.end
             subscriber.phase = .ending
         }
         subscriber.enqueue(page, records: records)
         return .filled
-    }
-
-    /// - Returns: whether it is a record that the subscriber gets.
-    private func encode(_ entry: LogEntry, for subscriber: Subscriber, to page: inout [UInt8]) -> Bool {
-        let feed = subscriber.feed
-        switch entry {
-        case .gap(let gap):
-            feed.encoder.append(gap, to: &page)
-            countGap(of: subscriber)
-            return false
-        case .record(let record) where feed.filter.accepts(record):
-            feed.append(record, of: log.name(of: record.connection), toPage: &page)
-            subscriber.remaining = subscriber.remaining.map { $0 - 1 }
-            return true
-        case .record:
-            return false
-        }
     }
 
     /// Lets a subscriber that has reached the head get the feed's bytes, unless it has a limit to count to.
@@ -199,7 +198,7 @@ extension EventHub {
         guard let position = subscriber.position(in: feed) else { return }
         _ = feed.live.remove(subscriber)
         let rest = feed.rest(at: position)
-        subscriber.enqueue(rest.bytes)
+        if let page = rest.page { subscriber.enqueue(page.bytes, from: page.start) }
         let cursor = log.cursor(following: rest.sequence, of: feed.filter.connections)
         subscriber.phase = .replaying(cursor)
         feed.others[ObjectIdentifier(subscriber)] = subscriber
@@ -218,15 +217,5 @@ extension Subscriber {
     func watchWriting() {
         isBlocked = true
         watch?.watch(for: [.reading, .hangUp, .writing])
-    }
-}
-
-extension Subscriber {
-    /// Whether this is a record that it gets, and in a page of its own.
-    fileprivate func getsPage(for entry: LogEntry) -> Bool {
-        switch entry {
-        case .record(let record): record.byteCount > Feed.largeBytes && feed.filter.accepts(record)
-        case .gap: false
-        }
     }
 }

@@ -1,20 +1,32 @@
 package import BridgeCore
-package import WebSocketProtocol
 
 /// Publishes: what is appended to the log goes out to every subscriber that asked for it.
 ///
 /// Whoever owns the hub calls `deliver()` in each turn of the loop, when all the input that was ready has
 /// been handled, and again as long as it `hasNews`: what came together goes out together.
 package final class EventHub {
-    package private(set) var log: EventLog
+    package internal(set) var log: EventLog
     package let loop: Loop
     /// New ones hold at once.
     package var settings: HTTPSettings
-    var feeds = FeedTable()
-    private var dirty: [Feed] = []
+    var memory: MemoryBudget
+    /// What subscribers get alone.
+    let pages = MemoryTotal()
+    /// The large record that was last read from the log, for whoever comes to it next in this turn.
+    var lastLarge: HeldBytes?
+    /// Pulled subscribers that wait until there is memory to fill them.
+    var waiting: [ObjectIdentifier: Subscriber] = [:]
+    var waitingTimer: LoopTimer?
+    /// Histories had to give; called once for each bound.
+    package var onMemoryShort: () -> Void = {}
+    var isMemoryShort = false
+    var feeds: FeedTable
+    var dirty: [Feed] = []
     let polls = PollRoom()
     /// A stream or a waiting poll of these connections came or went; may be called from within any call.
     package var onAudienceChange: (ConnectionSelection) -> Void = { _ in }
+    /// Whose audience changed while a record was published, which must be in all feeds before another one comes.
+    var changedAudiences: [ConnectionSelection]?
     var keepAliveTimer: LoopTimer?
     var presenceTimer: LoopTimer?
     var expiryTimer: LoopTimer?
@@ -22,7 +34,7 @@ package final class EventHub {
     private(set) var isAgeing = false
     private var random = SystemRandomNumberGenerator()
     /// Where records are encoded before they are copied to a feed.
-    private var scratch: [UInt8] = []
+    var scratch: [UInt8] = []
     /// Those that read the log and are to be disconnected when it outruns them.
     var impatient: [ObjectIdentifier: Subscriber] = [:]
     /// Gaps that subscribers of each connection were told of.
@@ -34,11 +46,13 @@ package final class EventHub {
     var allowance = SearchAllowance()
 
     /// What is kept of the room that a large record took.
-    private static let scratchBytes = 256 * 1024
+    static let scratchBytes = 256 * 1024
 
     package init(loop: Loop, settings: HTTPSettings) {
         self.loop = loop
         self.settings = settings
+        memory = MemoryBudget(bound: .max)
+        feeds = FeedTable(maxBytes: memory.feedLimit(histories: 0))
         log = EventLog(epoch: Epoch(startedAt: loop.wallTime, random: &random))
         polls.onChange = { [unowned self] in onAudienceChange($0) }
     }
@@ -65,59 +79,6 @@ package final class EventHub {
     }
 
     func forgetOldRecords() { log.expire(at: loop.wallTime) }
-
-    // MARK: Publishing
-
-    /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`.
-    package func append(
-        _ payload: Record.Payload,
-        of connection: ConnectionIndex,
-        direction: Record.Direction = .received
-    ) {
-        let record = log.append(payload, of: connection, direction: direction, at: loop.wallTime)
-        if isAgeing { watchAge() }
-        polls.noticed(record)
-        let takers = feeds.takers(of: record)
-        guard !takers.isEmpty else { return }
-        let name = log.name(of: connection)
-        let limit = feeds.bytesPerFeed
-        for feed in takers {
-            markDirty(feed)
-            feed.append(record, of: name, now: loop.now, scratch: &scratch, limit: limit)
-            feed.trim(to: limit) { leaveBehind($0) }
-        }
-        if scratch.capacity > EventHub.scratchBytes { scratch = [] }
-    }
-
-    /// Adds a message that was sent, where the history is to have those too.
-    package func sent(_ message: Message, by connection: ConnectionIndex) {
-        guard log.includesSent(connection) else { return }
-        append(.message(message), of: connection, direction: .sent)
-    }
-
-    /// Has a feed delivered in the next `deliver()`; something is appended to it right after.
-    func markDirty(_ feed: Feed) {
-        if !feed.isDirty { dirty.append(feed) }
-    }
-
-    /// There is something to deliver.
-    package var hasNews: Bool { !dirty.isEmpty || polls.hasNews || !searchers.isEmpty }
-
-    /// Writes to every subscriber what has been appended since.
-    package func deliver() {
-        allowance = SearchAllowance()
-        while let feed = dirty.popLast() {
-            if let first = feed.firstNews { endWaiting(feed, for: first) }
-            let (blocked, gone) = feed.deliver(now: loop.now)
-            for subscriber in blocked { subscriber.watchWriting() }
-            for subscriber in gone { drop(subscriber) }
-            for subscriber in feed.others.values where !subscriber.isBlocked { proceed(subscriber) }
-            feed.trim(to: feeds.bytesPerFeed) { leaveBehind($0) }
-        }
-        dropOutrun()
-        for (waiting, first) in polls.takeDue() { waiting.notice(first) }
-        resumeSearches()
-    }
 
     // MARK: Subscribing
 
@@ -183,16 +144,15 @@ package final class EventHub {
         watchIdling(subscriber)
         scheduleKeepAlive()
         watchPresence()
-        onAudienceChange(feed.filter.connections)
+        audienceChanged(of: feed.filter.connections)
     }
 
     func feed(_ key: Feed.Key) -> Feed {
         if let feed = feeds.feeds[key] { return feed }
-        let feed = Feed(key, epoch: log.epoch, after: log.headSequence, now: loop.now)
+        let feed = Feed(key, epoch: log.epoch, after: log.headSequence, now: loop.now, pages: pages)
         feeds.add(feed)
         // One more shares what all may hold together.
-        let limit = feeds.bytesPerFeed
-        for other in feeds.all { other.trim(to: limit) { leaveBehind($0) } }
+        trimFeeds()
         return feed
     }
 
@@ -240,12 +200,14 @@ package final class EventHub {
         subscriber.watch?.stop()
         subscriber.watch = nil
         subscriber.idleTimer = nil
+        subscriber.dropPage()
         impatient[ObjectIdentifier(subscriber)] = nil
+        waiting[ObjectIdentifier(subscriber)] = nil
         let feed = subscriber.feed
         _ = feed.live.remove(subscriber)
         feed.others[ObjectIdentifier(subscriber)] = nil
         if feed.isEmpty { feeds.remove(feed) }
-        onAudienceChange(feed.filter.connections)
+        audienceChanged(of: feed.filter.connections)
     }
 
     /// The hint that a stream starts and ends with, where its format has one.

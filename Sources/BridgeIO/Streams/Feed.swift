@@ -23,12 +23,16 @@ internal import BridgeCore
     /// The first record that came since the last delivery.
     private(set) var firstNews: UInt64?
     /// The event that subscribers were last found in the middle of, so that they share one copy.
-    private var torn: (start: UInt64, bytes: [UInt8])?
+    private var torn: (start: UInt64, bytes: HeldBytes)?
     /// The large record that was last read by a subscriber on its own, so that those who stall on it share it.
-    private var large: (sequence: UInt64, bytes: [UInt8])?
+    private weak var large: HeldBytes?
+    private var largeSequence: UInt64 = 0
+    private let pages: MemoryTotal
 
-    init(_ key: Key, epoch: Epoch, after sequence: UInt64, now: Instant) {
+    /// `pages` counts what subscribers get alone.
+    init(_ key: Key, epoch: Epoch, after sequence: UInt64, now: Instant, pages: MemoryTotal) {
         self.key = key
+        self.pages = pages
         encoder = key.shape.format.encoder(epoch: epoch, framing: key.framing)
         index = FeedIndex(after: sequence)
         lastWrite = now
@@ -49,17 +53,14 @@ internal import BridgeCore
         append(sequence: record.sequence, scratch, limit: limit)
     }
 
-    /// Adds a record to what one subscriber gets alone.
-    func append(_ record: Record, of connection: String, toPage page: inout [UInt8]) {
-        guard page.isEmpty, record.byteCount > Feed.largeBytes else {
-            return encoder.append(record, of: connection, to: &page)
-        }
-        if large?.sequence != record.sequence {
-            var bytes: [UInt8] = []
-            encoder.append(record, of: connection, to: &bytes)
-            large = (record.sequence, bytes)
-        }
-        page = large?.bytes ?? []
+    /// What a subscriber gets alone of a large record.
+    func page(_ record: Record, of connection: String) -> HeldBytes {
+        if largeSequence == record.sequence, let large { return large }
+        var bytes: [UInt8] = []
+        encoder.append(record, of: connection, to: &bytes)
+        let made = HeldBytes(bytes, in: pages)
+        (large, largeSequence) = (made, record.sequence)
+        return made
     }
 
     /// From here on a record comes alone, and is worth sharing.
@@ -71,12 +72,18 @@ internal import BridgeCore
     }
 
     private func append(sequence: UInt64, _ encoded: [UInt8], limit: Int) {
-        bytes.append(encoded, segmentBytes: limit / Feed.segmentsPerFeed)
+        let segment = max(limit / Feed.segmentsPerFeed, min(limit, Feed.smallestSegment))
+        bytes.append(encoded, segmentBytes: segment)
         index.append(sequence: sequence, bytes: encoded.count)
         isDirty = true
     }
 
     private static let segmentsPerFeed = 16
+    /// Smaller ones would only be more to take care of.
+    private static let smallestSegment = 4 * 1024
+
+    /// What it holds for subscribers that lag, or have not got the newest yet.
+    var heldBytes: Int { bytes.allocatedBytes + index.memoryBytes }
 
     /// Writes to everyone who keeps up what has been appended.
     func deliver(now: Instant) -> (blocked: [Subscriber], gone: [Subscriber]) {
@@ -98,10 +105,10 @@ internal import BridgeCore
 
     /// Forgets the oldest bytes beyond `limit`; `leaveBehind` must first detach whoever still needs them.
     ///
-    /// The newest bytes stay until they have been delivered.
+    /// The newest bytes stay until they have been delivered, unless they are more than that alone.
     func trim(to limit: Int, leaveBehind: (Subscriber) -> Void) {
         defer { torn = nil }
-        while bytes.allocatedBytes > limit, bytes.segmentCount > (isDirty ? 1 : 0) {
+        while heldBytes > limit, bytes.segmentCount > (isDirty ? 1 : 0) {
             let tail = bytes.nextTail
             for subscriber in subscribers {
                 if let position = subscriber.position(in: self), position < tail { leaveBehind(subscriber) }
@@ -117,16 +124,16 @@ internal import BridgeCore
     }
 
     /// What a subscriber at `position` must still get to end on an event's edge, and what it has seen then.
-    func rest(at position: UInt64) -> (bytes: ArraySlice<UInt8>, sequence: UInt64) {
+    func rest(at position: UInt64) -> (page: (bytes: HeldBytes, start: Int)?, sequence: UInt64) {
         guard let event = index.event(at: position), event.start < position else {
-            return ([], index.sequence(at: position) ?? index.headSequence)
+            return (nil, index.sequence(at: position) ?? index.headSequence)
         }
         let whole = if let torn, torn.start == event.start { torn.bytes } else { copy(event) }
-        return (whole[Int(position - event.start)...], event.sequence)
+        return ((whole, Int(position - event.start)), event.sequence)
     }
 
-    private func copy(_ event: FeedIndex.Event) -> [UInt8] {
-        let copied = bytes.copy(event.start..<event.end)
+    private func copy(_ event: FeedIndex.Event) -> HeldBytes {
+        let copied = HeldBytes(bytes.copy(event.start..<event.end), in: pages)
         torn = (event.start, copied)
         return copied
     }

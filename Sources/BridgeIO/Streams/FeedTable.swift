@@ -6,18 +6,20 @@ struct FeedTable {
     private var takers = TakerTable<Feed>()
     /// Of format and filters.
     private(set) var combinations = CountedSet<StreamShape>()
+    /// What all feeds may hold together for subscribers that lag.
+    var maxBytes: Int
 
-    /// What all feeds may hold together for subscribers that lag, and what one may.
-    private static let maxBytes = 64 << 20
-    private static let feedBytes = (128 << 10)...(4 << 20)
+    /// What one feed may hold at most.
+    private static let mostPerFeed = 4 << 20
+
+    init(maxBytes: Int) {
+        self.maxBytes = maxBytes
+    }
 
     var all: Dictionary<Feed.Key, Feed>.Values { feeds.values }
 
     /// What each feed may hold.
-    var bytesPerFeed: Int {
-        let share = FeedTable.maxBytes / max(1, feeds.count)
-        return min(max(share, FeedTable.feedBytes.lowerBound), FeedTable.feedBytes.upperBound)
-    }
+    var bytesPerFeed: Int { min(maxBytes / max(1, feeds.count), FeedTable.mostPerFeed) }
 
     /// The feeds that may take records of this connection.
     func takers(of connection: ConnectionIndex) -> [Feed] { takers[connection] }

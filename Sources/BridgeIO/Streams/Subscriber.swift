@@ -53,7 +53,7 @@ final class Subscriber {
     var isSearching = false
 
     /// Bytes for this subscriber alone, which go out before anything else; nil: none, as nearly always.
-    private var page: SubscriberPage?
+    private(set) var page: SubscriberPage?
 
     init(
         _ channel: any StreamChannel,
@@ -97,36 +97,44 @@ final class Subscriber {
     /// Records that wait in the page.
     var recordsInPage: Int { page?.records ?? 0 }
 
-    /// Adds bytes behind what is already waiting, among them so many records of the log.
-    func enqueue(_ bytes: ArraySlice<UInt8>, records: Int = 0) {
+    /// Adds bytes behind what is already waiting, from `start` on, among them so many records of the log.
+    func enqueue(_ bytes: HeldBytes, from start: Int = 0, records: Int = 0) {
         if let page {
-            page.append(bytes, records: records)
-        } else if !bytes.isEmpty {
-            page = SubscriberPage(bytes, records: records)
+            page.append(bytes, from: start, records: records)
+        } else {
+            page = SubscriberPage(bytes, from: start, records: records, now: hub.loop.now)
         }
     }
 
-    func enqueue(_ bytes: [UInt8], records: Int = 0) { enqueue(bytes[...], records: records) }
+    func enqueue(_ bytes: [UInt8], records: Int = 0) {
+        guard !bytes.isEmpty else { return }
+        enqueue(HeldBytes(bytes, in: hub.pages), records: records)
+    }
 
-    /// Offers the page, which there must be, to the kernel once.
+    func dropPage() { page = nil }
+
+    /// Offers the page, which there must be, to the kernel until that takes no more.
     func writePage() -> SocketWriter.Outcome {
-        guard let page else { return .written(0) }
-        let outcome = unsafe page.bytes.withUnsafeBytes { unsafe SocketWriter.send(channel.descriptor, $0) }
-        if case .written(let count) = outcome { advance(page, count) }
-        return outcome
+        var written = 0
+        while let next = page?.next {
+            let outcome = unsafe next.withUnsafeBytes { unsafe SocketWriter.send(channel.descriptor, $0) }
+            guard case .written(let count) = outcome else { return written > 0 ? .written(written) : outcome }
+            advance(count)
+            written += count
+            if count < next.count { break }
+        }
+        return .written(written)
     }
 
     /// Takes at most `count` bytes off the page.
     func takePage(_ count: Int) -> ArraySlice<UInt8> {
-        guard let page else { return [] }
-        let taken = page.bytes.prefix(count)
-        advance(page, taken.count)
+        guard let taken = page?.next.prefix(count) else { return [] }
+        advance(taken.count)
         return taken
     }
 
-    private func advance(_ page: SubscriberPage, _ count: Int) {
-        page.advance(count)
-        if page.bytes.isEmpty { self.page = nil }
+    private func advance(_ count: Int) {
+        if page?.advance(count, now: hub.loop.now) == false { page = nil }
     }
 
     // MARK: Positions

@@ -1,35 +1,48 @@
+internal import BridgeCore
+
 /// Bytes that wait for one subscriber alone.
 ///
 /// An object of its own, since most subscribers have none most of the time.
 final class SubscriberPage {
-    private(set) var bytes: ArraySlice<UInt8>
-    /// A large page behind it, whose bytes others share: added to it they would be copied.
-    private var next: ArraySlice<UInt8> = []
+    /// The first one is being sent; there is always one.
+    private var pieces: [ArraySlice<UInt8>]
+    /// What the pieces are parts of, for as long as they are there.
+    private var held: [HeldBytes]
     /// How many records of the log came into it.
     private(set) var records: Int
+    /// When the client last took some of it, or it was made.
+    private(set) var lastMove: Instant
 
-    init(_ bytes: ArraySlice<UInt8>, records: Int) {
-        self.bytes = bytes
+    init(_ bytes: HeldBytes, from start: Int, records: Int, now: Instant) {
+        pieces = [bytes.bytes[start...]]
+        held = [bytes]
         self.records = records
+        lastMove = now
     }
 
-    func append(_ more: ArraySlice<UInt8>, records: Int) {
-        if !next.isEmpty {
-            next.append(contentsOf: more)
-        } else if more.count > Feed.largeBytes {
-            next = more
-        } else {
-            bytes.append(contentsOf: more)
-        }
+    func append(_ bytes: HeldBytes, from start: Int, records: Int) {
+        pieces.append(bytes.bytes[start...])
+        held.append(bytes)
         self.records += records
     }
 
-    /// So many of the bytes are on their way.
-    func advance(_ count: Int) {
-        bytes = bytes.dropFirst(count)
-        guard bytes.isEmpty else { return }
-        bytes = next
-        // Also lets go of the memory behind an empty slice.
-        next = []
+    /// What the bytes take of the process' memory, though others may hold them as well.
+    var memoryBytes: Int { held.reduce(0) { $0 + $1.cost } }
+
+    /// Whether the other one holds some of the same bytes.
+    func shares(with other: SubscriberPage) -> Bool {
+        held.contains { mine in other.held.contains { $0 === mine } }
+    }
+
+    var next: ArraySlice<UInt8> { pieces[0] }
+
+    /// So many of the next bytes, from one piece, are on their way; returns whether these were not the last ones.
+    func advance(_ count: Int, now: Instant) -> Bool {
+        if count > 0 { lastMove = now }
+        pieces[0] = pieces[0].dropFirst(count)
+        guard pieces[0].isEmpty else { return true }
+        pieces.removeFirst()
+        held.removeFirst()
+        return !pieces.isEmpty
     }
 }

@@ -19,6 +19,7 @@ extension ManagedConnection {
             messages,
             uplink: uplink,
             mayWait: mayWait,
+            room: surroundings.memory?.outboxRoom ?? .unlimited,
             now: now
         )
         let time = surroundings.wallClock()
@@ -28,6 +29,14 @@ extension ManagedConnection {
         watchAge()
         noteDemand()
         return receipt.ids
+    }
+
+    /// Tells of what the outbox takes of the memory that all share.
+    func noteMemory() {
+        let growth = outbox.memoryBytes - notedMemory
+        guard growth != 0 else { return }
+        notedMemory += growth
+        surroundings.memory?.outboxGrew(by: growth)
     }
 
     /// What became of a message; nil if there never was one, or it ended too long ago.

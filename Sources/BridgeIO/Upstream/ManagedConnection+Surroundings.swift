@@ -13,12 +13,15 @@ extension ManagedConnection {
         package var epoch: Epoch
         /// Shared by all connections of the loop.
         package var transfers: Transfers
+        /// Shared by all outboxes; nil: they have what memory there is.
+        package var memory: (any OutboxMemory)?
 
         package init(
             loop: Loop,
             flushes: FlushRound,
             transfers: Transfers? = nil,
             sink: any ConnectionSink,
+            memory: (any OutboxMemory)? = nil,
             epoch: Epoch,
             wallClock: @escaping () -> WallTime
         ) {
@@ -26,6 +29,7 @@ extension ManagedConnection {
             self.flushes = flushes
             self.transfers = transfers ?? Transfers(loop: loop)
             self.sink = sink
+            self.memory = memory
             self.epoch = epoch
             self.wallClock = wallClock
         }

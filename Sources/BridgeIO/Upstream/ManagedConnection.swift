@@ -28,7 +28,11 @@ package final class ManagedConnection {
     var machine: ConnectionMachine
     /// Messages flow.
     package var isReady: Bool { machine.outlook.isReady }
-    var outbox: Outbox
+    var outbox: Outbox {
+        didSet { noteMemory() }
+    }
+    /// What is known to others of the memory that the outbox takes.
+    var notedMemory = 0
     var schedule: SendSchedule
     /// There is a rate; every message asks, and asking the schedule copies it.
     private(set) var isRated: Bool
@@ -230,6 +234,8 @@ package final class ManagedConnection {
             tell(.started)
             return
         }
+        // What is left in it will never be sent.
+        outbox = Outbox(outbox.settings, epoch: surroundings.epoch)
         onFinished()
         onFinished = {}
     }

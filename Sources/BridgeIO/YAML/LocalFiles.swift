@@ -19,7 +19,7 @@ extension ConfigurationFiles {
 }
 
 /// A file, or a pipe, that is open for reading.
-private nonisolated struct LocalFile: ~Copyable {
+nonisolated struct LocalFile: ~Copyable {
     private let descriptor: CInt
     private let isPipe: Bool
 

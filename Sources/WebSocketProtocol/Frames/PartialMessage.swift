@@ -45,6 +45,7 @@ struct PartialMessage {
             try checkText(from: start)
         }
         guard kind == .binary || text.isAtBoundary else { throw .notUTF8 }
+        bytes.giveBackSpareRoom()
         return Message(kind, bytes)
     }
 

@@ -88,6 +88,7 @@ import WebSocketProtocol
         ("http.retry", { $0.http.retry = .seconds(1) }),
         ("http.requestTimeout", { $0.http.requestTimeout = .seconds(1) }),
         ("http.shutdownTimeout", { $0.http.shutdownTimeout = .seconds(1) }),
+        ("memory", { $0.memory.maxBytes = 8 << 20 }),
         ("history", { $0.history.maxMessages = 1 }),
     ]
 

@@ -119,12 +119,6 @@ import WebSocketProtocol
         #expect(invoke("serve --config a.yaml --listen x").error?.exitCode == .usage)
     }
 
-    @Test func `name defaults that are not there yet`() throws {
-        let configuration = try #require(invoke(serve).configuration)
-        #expect(configuration.missingDefaults == ["memory.maxBytes"])
-        #expect(invoke("demo").configuration?.missingDefaults == [])
-    }
-
     @Test func `are all reported at once`() {
         let outcome = invoke(
             "serve --lisen :1 --log-level loud",

@@ -275,4 +275,43 @@ import WebSocketProtocol
         let load = outbox().load(now: Self.start)
         #expect(load == Outbox.Load(messages: 0, bytes: 0, maxMessages: 1000, oldestAge: nil))
     }
+
+    @Test func `what finds no room in memory is refused, and later taken`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a")
+        let each = outbox.memoryBytes
+        let none = OutboxRoom(total: 10 * each, free: each - 1)
+        #expect(throws: OutboxError.full) {
+            try outbox.append([message("b")], uplink: .away, room: none, now: Self.start)
+        }
+        let room = OutboxRoom(total: 10 * each, free: each)
+        let receipt = try outbox.append([message("b")], uplink: .away, room: room, now: Self.start)
+        #expect(receipt.dropped.isEmpty)
+        #expect(drain(&outbox) == ["a", "b"])
+    }
+
+    @Test func `dropOldest makes room in memory as well, and keeps the order`() throws {
+        var outbox = outbox { $0.overflow = .dropOldest }
+        try fill(&outbox, "a", "b", "c")
+        let each = outbox.memoryBytes / 3
+        let room = OutboxRoom(total: 10 * each, free: 0)
+        let receipt = try outbox.append(
+            [message("d"), message("e")],
+            uplink: .away,
+            room: room,
+            now: Self.start
+        )
+        #expect(receipt.dropped.map(\.number) == [1, 2])
+        #expect(drain(&outbox) == ["c", "d", "e"])
+    }
+
+    @Test func `what is larger than all memory for outboxes is too large for good`() throws {
+        var outbox = outbox()
+        try fill(&outbox, "a")
+        let each = outbox.memoryBytes
+        #expect(throws: OutboxError.tooLarge(limit: 9)) {
+            let room = OutboxRoom(total: each + 8, free: each + 8)
+            _ = try outbox.append([message("0123456789")], uplink: .away, room: room, now: Self.start)
+        }
+    }
 }

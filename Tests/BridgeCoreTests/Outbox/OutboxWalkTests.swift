@@ -23,16 +23,24 @@ import WebSocketTestSupport
         var all: [Entry] { out + queued }
         var bytes: Int { all.reduce(0) { $0 + $1.size } }
 
-        func fits(_ sizes: [Int], dropping count: Int) -> Bool {
+        /// What a message takes of memory besides its payload.
+        var overhead: Int
+        var memory: Int { bytes + all.count * overhead }
+
+        func fits(_ sizes: [Int], dropping count: Int, _ room: OutboxRoom) -> Bool {
             let rest = out + queued.dropFirst(count)
             let bytes = rest.reduce(sizes.reduce(0, +)) { $0 + $1.size }
-            return rest.count + sizes.count <= settings.maxMessages && bytes <= settings.maxBytes
+            let messages = rest.count + sizes.count
+            let isSmall = messages <= settings.maxMessages && bytes <= settings.maxBytes
+            return isSmall && (sizes.isEmpty || bytes + messages * overhead - memory <= room.free)
         }
 
         /// The numbers that are dropped for them; nil if they are refused, all of them.
-        mutating func append(_ sizes: [Int], now: Instant) -> [UInt64]? {
+        mutating func append(_ sizes: [Int], _ room: OutboxRoom, now: Instant) -> [UInt64]? {
             let most = settings.overflow == .dropOldest ? queued.count : 0
-            guard let count = (0...most).first(where: { fits(sizes, dropping: $0) }) else { return nil }
+            guard sizes.reduce(sizes.count * overhead, +) <= room.total,
+                let count = (0...most).first(where: { fits(sizes, dropping: $0, room) })
+            else { return nil }
             let dropped = queued.prefix(count).map(\.number)
             queued.removeFirst(count)
             for size in sizes {
@@ -109,12 +117,21 @@ import WebSocketTestSupport
         return settings
     }
 
+    private func room(_ lone: Int, _ dice: inout SeededGenerator) -> OutboxRoom {
+        guard Bool.random(using: &dice) else { return .unlimited }
+        return OutboxRoom(
+            total: Int.random(in: 0...8 * lone, using: &dice),
+            free: Int.random(in: 0...4 * lone, using: &dice)
+        )
+    }
+
     @Test(arguments: 1...100 as ClosedRange<UInt64>)
     func `the outbox does what the model does`(seed: UInt64) throws {
         var dice = SeededGenerator(seed: seed)
         let settings = settings(&dice)
         var outbox = Outbox(settings, epoch: Epoch(bits: 1))
-        var model = Model(settings: settings)
+        let lone = try outbox.memory(of: [Message(.binary, [])])
+        var model = Model(settings: settings, overhead: lone)
         var now = Instant(nanoseconds: 0)
         for _ in 0..<500 {
             now += .milliseconds(Int.random(in: 0...2000, using: &dice))
@@ -124,8 +141,9 @@ import WebSocketTestSupport
                 let sizes = (0..<count).map { _ in Int.random(in: 0...12, using: &dice) }
                 let messages = sizes.map { Message(.binary, [UInt8](repeating: 1, count: $0)) }
                 let first = model.last + 1
-                let receipt = try? outbox.append(messages, uplink: .away, now: now)
-                #expect(receipt?.dropped.map(\.number) == model.append(sizes, now: now))
+                let room = room(lone, &dice)
+                let receipt = try? outbox.append(messages, uplink: .away, room: room, now: now)
+                #expect(receipt?.dropped.map(\.number) == model.append(sizes, room, now: now))
                 if let receipt { #expect(receipt.ids.map(\.number) == Array(first..<first + UInt64(count))) }
             case 5...7:
                 let expected = model.next()
@@ -158,9 +176,19 @@ import WebSocketTestSupport
             #expect(load.messages == model.all.count)
             #expect(outbox.isEmpty == model.all.isEmpty)
             #expect(load.bytes == model.bytes)
+            #expect(outbox.memoryBytes == model.memory)
             let content = model.all.map { [Int(clamping: $0.number), $0.size] }
             #expect(outbox.content.map { [Int(clamping: $0.id.number), $0.bytes] } == content)
             #expect(load.oldestAge == model.all.first.map { now - $0.queuedAt })
         }
+    }
+}
+
+extension Outbox {
+    /// What these messages take of memory.
+    fileprivate func memory(of messages: [Message]) throws -> Int {
+        var outbox = Outbox(OutboxSettings(), epoch: Epoch(bits: 1))
+        _ = try outbox.append(messages, uplink: .away, now: Instant(nanoseconds: 0))
+        return outbox.memoryBytes
     }
 }

@@ -82,12 +82,13 @@ import WebSocketProtocol
         #expect(configuration.connections["other"]?.source.urls.first?.redacted == "ws://other/")
     }
 
-    @Test(arguments: [
-        "{}", "connections: { default: { url: ws://h } }", "connections: { other: { url: ws://h } }",
-    ])
-    func `misses a default once, whoever adds a connection`(yaml: String) throws {
-        let scene = ConfigurationScene(flags: ["--upstream", "ws://flag"])
-        #expect(try scene.configuration(yaml).missingDefaults == ["memory.maxBytes"])
+    @Test func `says in a comment what the memory of the system leads to`() throws {
+        let file = ConfigurationScene.connection("")
+        let scene = ConfigurationScene(memoryLimit: MemoryLimit(bytes: 768 << 20, origin: .controlGroup))
+        let text = try scene.checked(file)
+        #expect(text.hasSuffix("# memory.maxBytes: 384MiB here (half of the limit of the control group)\n"))
+        #expect(try scene.configuration(text).memory.maxBytes == nil)
+        #expect(try !scene.checked("memory: { maxBytes: 8MiB }\n" + file).contains("#"))
     }
 
     @Test func `keeps paths beside the file`() throws {

@@ -21,7 +21,7 @@ import Testing
               maxSubscribers: -1
               keepAlive: [1]
               dynamicConnections: maybe
-            memory: { maxBytes: null }
+            memory: { maxBytes: 1KiB }
             storage: { directory: ./d, direktory: 1 }
             connections:
               "..": { url: ws://a }
@@ -57,7 +57,7 @@ import Testing
                 "14: http.maxSubscribers: expected a whole number from 0 to 1000000, not `-1`",
                 "15: http.keepAlive: expected a duration such as 250ms, 20s or 1m30s (100ms to 24h), not a list",
                 "16: http.dynamicConnections: expected true or false, not `maybe`",
-                "17: memory.maxBytes: \(refused)",
+                "17: memory.maxBytes: expected a size such as 64KiB or 16MiB (1MiB to 1024GiB), not `1KiB`",
                 "18: storage.directory: \(refused); it can only be null",
                 "18: storage.direktory: unknown key; did you mean directory?",
                 "20: connections...: a name has 1 to 64 letters, digits, `.`, `_` and `-`, and is neither `.` nor `..`",

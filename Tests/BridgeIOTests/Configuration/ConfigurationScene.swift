@@ -11,6 +11,7 @@ struct ConfigurationScene {
     var flags: [String] = []
     /// What is wrong with the files of TLS, by the name of the file of authorities.
     var tlsFaults: [String: [TLSFileFault]] = [:]
+    var memoryLimit: MemoryLimit?
     /// Why the page is not found in a folder.
     var missingPages: [String: String] = [:]
 
@@ -26,6 +27,7 @@ struct ConfigurationScene {
             parse: { bytes throws(ConfigurationFaults) in try YAMLReader.read(bytes) }
         )
         files.tryTLS = { settings in settings.authorityFile.flatMap { tlsFaults[$0] } ?? [] }
+        files.memoryLimit = { memoryLimit }
         files.findPage = { directory throws(ConfigurationFiles.Unreadable) in
             if let reason = missingPages[directory.name] { throw .init(reason) }
         }

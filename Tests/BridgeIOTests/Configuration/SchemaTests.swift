@@ -50,6 +50,7 @@ private let cases = [
     KeyCase("http.keepAlive", "100ms"), KeyCase("http.retry", "0", shows: "0s"),
     KeyCase("http.requestTimeout", "1.5", shows: "1s500ms"), KeyCase("http.shutdownTimeout", "0s"),
     KeyCase("http.dynamicConnections", "true"),
+    KeyCase("memory.maxBytes", "8MiB"),
     KeyCase("history.maxMessages", "0"), KeyCase("history.maxBytes", "1GiB"), KeyCase("history.maxAge", "2h"),
     KeyCase("history.includeSent", "true"),
     KeyCase("connections.*.url", "\"ws://a:b@h/p?q\"", shows: "\"ws://***@h/p?***\""),
@@ -157,13 +158,11 @@ private let cases = [
         )
         let yaml = """
             http: { tls: null, dynamicConnections: false }
-            memory:
+            memory: { maxBytes: null }
             storage: { directory: null }
             history: { includeSent: false }
             """
-        var plain = try scene.configuration(ConfigurationScene.connection(""))
-        #expect(plain.missingDefaults == ["memory.maxBytes"])
-        plain.missingDefaults = ["memory.maxBytes"]
+        let plain = try scene.configuration(ConfigurationScene.connection(""))
         #expect(try scene.configuration(yaml + "\n" + connection) == plain)
     }
 }

@@ -24,20 +24,12 @@ struct ConfigurationFile {
         lines = reader.lines
     }
 
-    /// The defaults that this version does not have, where nothing is set but the URL of a connection.
-    static var missingDefaults: [String] {
-        var reader = ConfigurationReader(file: "", environment: [:], files: .none)
-        let tree = ConfigurationNode.mapping([("connections", .mapping([("default", .null)]))])
-        return draft(from: tree, &reader).missingDefaults
-    }
-
     private static func draft(
         from tree: ConfigurationNode,
         _ reader: inout ConfigurationReader
     ) -> ConfigurationDraft {
         var draft = ConfigurationDraft()
         ConfigurationDraft.fields.read(tree, into: &draft, &reader)
-        draft.missingDefaults = reader.missingDefaults
         return draft
     }
 

@@ -20,6 +20,8 @@ package struct ConfigurationFiles {
     package var parse: ([UInt8]) throws(ConfigurationFaults) -> ConfigurationTree
     /// Tries the files that TLS settings name, all of which can be read; says what is wrong with each.
     package var tryTLS: (TLSSettings) -> [TLSFileFault] = { _ in [] }
+    /// How much memory the process may use, as far as the system tells.
+    package var memoryLimit: () -> MemoryLimit? = { nil }
     /// Looks for the page.
     package var findPage: (PublicDirectory) throws(Unreadable) -> Void = { _ throws(Unreadable) in }
 

@@ -36,8 +36,6 @@ struct ConfigurationReader {
     var triedTLS: [TLSSettings: [TLSFileFault]] = [:]
     /// The line of each value that was come across.
     private(set) var lines: [String: Int] = [:]
-    /// Settings that were left at a default that this version does not have, in the order of the schema.
-    private(set) var missingDefaults: [String] = []
 
     init(file: String, environment: [String: String], files: ConfigurationFiles) {
         reach = .machine
@@ -128,11 +126,6 @@ struct ConfigurationReader {
 
     /// Something is wrong with what stands here as a whole, so that not even what is missing can be told.
     var isBrokenAsWhole: Bool { named.contains(path.text) }
-
-    /// Remembers that a default is not there yet; told once for all connections.
-    mutating func missesDefault(_ name: String) {
-        if !missingDefaults.contains(name) { missingDefaults.append(name) }
-    }
 
     // MARK: Values
 

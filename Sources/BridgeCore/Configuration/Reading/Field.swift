@@ -103,12 +103,9 @@ enum InertValue: Sendable {
 
 extension Field {
     /// A key that waits for a later version and may be given nothing but `inert`.
-    ///
-    /// `missingDefault` is what to call it where leaving it out already asks for something that is not there.
     static func later(
         _ key: String,
         only inert: InertValue?,
-        missingDefault: String? = nil,
         keys: [SchemaKey] = []
     ) -> Field {
         Field(
@@ -116,11 +113,7 @@ extension Field {
             keys: keys,
             isAvailable: false,
             read: { node, _, reader in
-                guard let node else {
-                    if let missingDefault { reader.missesDefault(missingDefault) }
-                    return
-                }
-                guard node.isKnown, inert?.matches(node, reader) != true else { return }
+                guard let node, node.isKnown, inert?.matches(node, reader) != true else { return }
                 let hint = inert.map { "; it can only be \($0.text)" } ?? ""
                 reader.complain(node, "is not available in this version" + hint)
             },

@@ -1,16 +1,16 @@
 /// The whole configuration file while it is read.
 struct ConfigurationDraft: Sendable {
     var http = HTTPSettings()
+    var memory = MemorySettings()
     var history = HistoryLimits()
     /// By name.
     var connections: [String: ConnectionDraft] = [:]
-    /// Settings left at a default that this version does not have.
-    var missingDefaults: [String] = []
 
     init() {}
 
     init(_ configuration: BridgeConfiguration) {
         http = configuration.http
+        memory = configuration.memory
         history = configuration.history
         connections = configuration.connections.mapValues(ConnectionDraft.init)
     }
@@ -18,7 +18,7 @@ struct ConfigurationDraft: Sendable {
     /// The file as a whole.
     static let fields: [Field<ConfigurationDraft>] = [
         .section("http", \.http, HTTPSettings.fields),
-        .section("memory", [.later("maxBytes", only: nil, missingDefault: "memory.maxBytes")]),
+        .section("memory", \.memory, MemorySettings.fields),
         .section("storage", [.later("directory", only: .null)]),
         .section("history", \.history, HistoryLimits.fields),
         Field(
@@ -64,7 +64,12 @@ package enum ConfigurationSchema {
 
 extension BridgeConfiguration {
     /// All settings that this version has, as YAML that reads as the same configuration, but for the secrets.
-    package var effectiveText: String {
-        YAMLText.document(ConfigurationDraft.fields.write(ConfigurationDraft(self)))
+    ///
+    /// Where the memory of the system decides, comments say how.
+    package func effectiveText(_ limit: MemoryLimit?) -> String {
+        let document = YAMLText.document(ConfigurationDraft.fields.write(ConfigurationDraft(self)))
+        guard memory.maxBytes == nil else { return document }
+        let bound = MemoryBound(configured: nil, limit: limit)
+        return document + "# memory.maxBytes: \(ByteSize(bytes: bound.bytes).text) here (\(bound.source))\n"
     }
 }

@@ -98,3 +98,10 @@ extension HistoryLimits {
         Field("includeSent", \.includeSent, .flag),
     ]
 }
+
+extension MemorySettings {
+    /// The section `memory`.
+    static let fields: [Field<MemorySettings>] = [
+        Field("maxBytes", \.maxBytes, .optional(.size(MemoryBound.least...1 << 40)))
+    ]
+}
