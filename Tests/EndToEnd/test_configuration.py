@@ -218,16 +218,6 @@ connections:
     assert bridge.get("/v1/connections", bearer("wrong")).status == 401
 
 
-# What is said at the start
-
-
-def test_the_start_log_names_missing_defaults_once(upstream: Upstream, serve_file: Configure) -> None:
-    bridge = serve_file(f"connections: {{ a: {{ url: '{upstream.url}' }}, b: {{ url: '{upstream.url}' }} }}")
-    named = [record for record in bridge.records if "not available" in record["message"]]
-    assert len(named) == 1
-    assert named[0]["settings"] == "memory.maxBytes"
-
-
 def test_check_prints_what_results_without_secrets(run) -> None:
     code, out, err = run(
         """

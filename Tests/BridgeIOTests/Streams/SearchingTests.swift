@@ -67,18 +67,18 @@ import Testing
         let reader = try service.client(request(target, way))
         let padding = "padding" + String(repeating: "x", count: 30_000)
         var count = 0
+        var next: LoopTimer?
         let turns = BeforeWaiting(loop: service.loop) {
             guard service.hub.readerCount == 1, !reader.text.contains("news") else { return }
             for _ in 0..<200 { service.publish(padding) }
             count += 1
             if count == 40 { service.publish(#"{"n":2,"is":"news"}"#) }
-            // It gets its next turn at once.
-            service.endTurn()
+            next = service.loop.startTimer(after: .zero) {}
         }
         reader.onChange = { if reader.text.contains("news") { service.loop.stop() } }
         service.run()
         #expect(!reader.text.contains("padding"))
-        withExtendedLifetime(turns) {}
+        withExtendedLifetime((turns, next)) {}
         service.stop()
     }
 
