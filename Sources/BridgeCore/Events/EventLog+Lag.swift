@@ -10,7 +10,10 @@ extension EventLog {
     package func forgive(_ cursor: inout LogCursor) {
         for index in cursor.places.indices {
             let place = cursor.places[index]
-            cursor.places[index].begin = max(place.begin, histories[Int(place.connection.number)].firstOrdinal)
+            cursor.places[index].begin = max(
+                place.begin,
+                histories[Int(place.connection.number)].firstOrdinal
+            )
         }
     }
 

@@ -50,7 +50,9 @@ extension EventLog {
         var entries: [LogEntry] = []
         var room = maxBytes
         while let (_, place) = heap.first, let next = record(at: cursor.places[place]) {
-            guard entries.count < maxRecords, entries.isEmpty || room >= next.byteCount else { return entries }
+            guard entries.count < maxRecords, entries.isEmpty || room >= next.byteCount else {
+                return entries
+            }
             entries.append(.record(next))
             room -= next.byteCount
             cursor.position = next.sequence

@@ -15,7 +15,9 @@ extension EventLog {
                 record(before: place).map { (key: ~$0.sequence, place: index) }
             }
         )
-        while cursor.wanted > 0, let (_, place) = heap.first, let record = record(before: cursor.places[place]) {
+        while cursor.wanted > 0, let (_, place) = heap.first,
+            let record = record(before: cursor.places[place])
+        {
             guard !allowance.isSpent else { return false }
             allowance.spend(on: record, filter)
             cursor.places[place].next -= 1

@@ -36,7 +36,9 @@ import WebSocketTestSupport
         #expect(feed.event(at: position)?.sequence == sequence)
     }
 
-    @Test(arguments: [(UInt64(9), UInt64?.none), (10, 12), (12, 15), (13, 15), (15, 16), (16, .max), (20, .max)])
+    @Test(arguments: [
+        (UInt64(9), UInt64?.none), (10, 12), (12, 15), (13, 15), (15, 16), (16, .max), (20, .max),
+    ])
     func `what comes next is known of what it holds`(after sequence: UInt64, next: UInt64?) {
         #expect(feed.next(after: sequence) == next)
         var shorter = feed
