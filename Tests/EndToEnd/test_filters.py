@@ -60,6 +60,7 @@ def test_what_nobody_asked_for_moves_the_cursor_alone(serve_with, query: str) ->
     bridge, peer = serve_with("http: { keepAlive: 100ms }")
     stream = bridge.stream(f"/events?{query}")
     peer.send(*TRADES)
+    bridge.await_status(lambda status: status["counters"]["received"] == len(TRADES), "all have come")
     newest = bridge.get("/messages?limit=1000").json()["next"]
     stream.until_cursor(newest)
     assert bridge.get(f"/messages?{query}").json()["messages"] == []
