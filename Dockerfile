@@ -11,6 +11,7 @@ RUN apt-get update \
         libcurl4-openssl-dev \
         libmicrohttpd-dev \
         libmnl-dev \
+        libsqlite3-dev \
         libssl-dev \
         libuv1-dev \
         libyaml-dev \
@@ -33,6 +34,7 @@ RUN apt-get update \
         libcurl4 \
         libmicrohttpd12 \
         libmnl0 \
+        libsqlite3-0 \
         libssl3 \
         libstdc++6 \
         libuv1 \

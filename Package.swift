@@ -27,6 +27,7 @@ let package = Package(
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CNetlink", pkgConfig: "libmnl", apt: "libmnl-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
@@ -48,6 +49,12 @@ let package = Package(
                 "CPublicFiles", "CUV", "CYAML", "CZlib",
             ],
             swiftSettings: onTheLoop
+        ),
+        // The durable store. It has a thread of its own, so nothing of it is bound to the loop.
+        .target(
+            name: "Storage",
+            dependencies: ["BridgeCore", "CSQLite", "WebSocketProtocol"],
+            swiftSettings: strict
         ),
         // The upstream of `wsbridge demo`, and what that command tells.
         .target(
@@ -75,6 +82,8 @@ let package = Package(
             path: "Tests/StreamTestSupport",
             swiftSettings: strict
         ),
+        // A file system for SQLite from which power can be cut.
+        .target(name: "PowerCut", dependencies: ["CSQLite"], path: "Tests/PowerCut"),
         // The echo client of `make conformance`; no product, so that no user gets it.
         .executableTarget(
             name: "autobahn-client",
@@ -104,6 +113,12 @@ let package = Package(
             dependencies: [
                 "BridgeIO", "BridgeCore", "COpenSSL", "WebSocketProtocol", "WebSocketTestSupport",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["Storage", "BridgeCore", "PowerCut", "WebSocketProtocol", "WebSocketTestSupport"],
+            exclude: ["Files"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -17,6 +17,7 @@ build_packages=(
     "libcurl4-openssl-dev: asks HTTP servers for URLs"
     "libmicrohttpd-dev: the HTTP server"
     "libmnl-dev: news of the network from the kernel"
+    "libsqlite3-dev: the durable store"
     "libssl-dev: TLS to wss:// upstreams"
     "libuv1-dev: the event loop"
     "libyaml-dev: the configuration file"

@@ -28,6 +28,10 @@ enum ProjectRules {
         ].map { folder, libraries in
             ImportRule(folder: "Sources/BridgeIO/\(folder)/", allowed: everyDoer.union(libraries))
         } + [
+            ImportRule(
+                folder: "Sources/Storage/",
+                allowed: ["BridgeCore", "WebSocketProtocol", "CSQLite", "Glibc", "Synchronization"]
+            ),
             ImportRule(folder: "Sources/Demo/", allowed: everyDoer.union(["BridgeIO"])),
             ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO", "Demo"])),
         ]

@@ -1,12 +1,12 @@
 /// The states of messages that stand in a row, kept as runs of equal ones: messages that were accepted together
 /// are mostly sent together.
-struct MessageStates: Equatable, Sendable {
+package struct MessageStates: Equatable, Sendable {
     private struct Run: Equatable, Sendable {
         var start: Int
         var state: MessageState
     }
 
-    let count: Int
+    package let count: Int
     /// In order; each ends where the next one starts, and differs from it.
     private var runs: [Run]
 
@@ -14,6 +14,25 @@ struct MessageStates: Equatable, Sendable {
     init(count: Int) {
         self.count = count
         runs = count > 0 ? [Run(start: 0, state: .queued)] : []
+    }
+
+    /// So many in each of these states, one behind the other; no number is below 1.
+    package init(_ lengths: [(count: Int, state: MessageState)]) {
+        runs = []
+        var total = 0
+        for length in lengths {
+            if runs.last?.state != length.state { runs.append(Run(start: total, state: length.state)) }
+            total += length.count
+        }
+        count = total
+    }
+
+    /// How many stand in the same state, one behind the other.
+    var lengths: [(count: Int, state: MessageState)] {
+        runs.indices.map { place in
+            let end = place + 1 < runs.count ? runs[place + 1].start : count
+            return (end - runs[place].start, runs[place].state)
+        }
     }
 
     /// How many runs they make, which is what they cost.

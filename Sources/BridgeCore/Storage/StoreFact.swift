@@ -1,0 +1,18 @@
+/// What is so already, whether the store can be written or not: it keeps it until it can.
+///
+/// What is never refused must not grow without a bound; of these there is at most one for each message, key,
+/// connection and run of lost records.
+package enum StoreFact: Equatable, Sendable {
+    /// There is such a connection, and so much of its past is to be kept.
+    case connection(StoredConnectionID, name: String, limits: HistoryLimits)
+    /// There is none any more: all of it goes, bit by bit.
+    case removed(StoredConnectionID)
+    /// A message, which waited, came to its end.
+    case ended(UInt64, of: StoredConnectionID, as: MessageState)
+    /// The first answer to a request with a key was given.
+    case answered(key: String, of: StoredConnectionID, MessageStates)
+    /// Messages are not to be sent after all, nor is anything to be known of them; `key` is that of their request.
+    case withdrawn(Range<UInt64>, of: StoredConnectionID, key: String?)
+    /// Records were lost.
+    case gap(StoredGap)
+}

@@ -1,0 +1,26 @@
+internal import WebSocketProtocol
+
+/// What is offered to the store, which may refuse it.
+package enum StoreOffer: Equatable, Sendable {
+    /// Their sequences are greater than any that was stored before.
+    case record(StoredRecord)
+    /// The messages of one request, and its key. Their numbers follow one another, and are greater than any that was
+    /// stored before of their connection.
+    case messages([StoredMessage], of: StoredConnectionID, key: StoredKey?)
+}
+
+extension StoreOffer {
+    /// About what it takes in memory and on disk, in bytes.
+    package var cost: Int {
+        switch self {
+        case .record(let record):
+            StoreOffer.overhead + record.payload.count + (record.topic?.utf8.count ?? 0)
+        case .messages(let messages, _, let key):
+            messages.reduce(key.map { StoreOffer.overhead + $0.key.utf8.count } ?? 0) { sum, message in
+                sum + StoreOffer.overhead + message.message.bytes.count
+            }
+        }
+    }
+
+    private static let overhead = 96
+}

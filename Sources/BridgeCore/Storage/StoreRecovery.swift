@@ -1,0 +1,19 @@
+/// What a bridge goes on with after it has opened its store.
+package struct StoreRecovery: Equatable, Sendable {
+    /// Another one than before if the file is not the one that was there last, but for instance a backup of it.
+    package var epoch: Epoch
+    /// No record with a greater sequence was ever shown in this epoch.
+    package var headSequence: UInt64
+    /// Losses, oldest first; one that was found when the store was opened is the last.
+    package var gaps: [StoredGap] = []
+    /// In the order of their ids, without those that were removed.
+    package var connections: [StoredConnection] = []
+    /// No connection ever had this id, nor a greater one.
+    package var nextConnection: StoredConnectionID
+
+    package init(epoch: Epoch, headSequence: UInt64, nextConnection: StoredConnectionID) {
+        self.epoch = epoch
+        self.headSequence = headSequence
+        self.nextConnection = nextConnection
+    }
+}

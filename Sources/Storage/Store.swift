@@ -1,0 +1,75 @@
+package import BridgeCore
+internal import Synchronization
+
+/// The durable store: a SQLite database in a directory of its own, written by a thread of its own.
+///
+/// Any thread may call it; none of it but opening and closing waits for the disk. What is given to it is written in
+/// the order in which it was given, and many of them together (group commit).
+package final class Store: Sendable {
+    /// What a bridge goes on with.
+    package let recovery: StoreRecovery
+    /// For readers beside the writer.
+    package let path: String
+
+    private let mailbox: StoreMailbox
+    private let options: StoreOptions
+    /// Nil once it is closed.
+    private let thread: Mutex<StoreThread?>
+
+    /// Opens a store, which takes as long as the disk does; `wake` is called on another thread when there is news.
+    package init(
+        in directory: String,
+        _ options: StoreOptions,
+        wake: @escaping @Sendable () -> Void
+    ) throws(StorageError) {
+        var random = SystemRandomNumberGenerator()
+        let file = StoreFile(directory: try StoreDirectory(directory), options: options)
+        let opening = try file.open(random: &random)
+        let mailbox = StoreMailbox(congestion: options.congestion, wake: wake)
+        let writer = StoreWriter(file, opening.session, mailbox: mailbox)
+        self.mailbox = mailbox
+        self.options = options
+        recovery = opening.recovery
+        path = file.directory.database
+        thread = Mutex(try StoreThread { writer.run() })
+    }
+
+    deinit { close() }
+
+    /// Offers what may be refused: all of it is stored, or none.
+    ///
+    /// `news` tells by the ticket what has become of it, at the latest when the `promise` is kept.
+    package func offer(_ offers: [StoreOffer], _ promise: StorePromise) throws(StoreRefusal) -> StoreTicket {
+        try mailbox.offer(offers, promise)
+    }
+
+    /// Tells what is never refused, and is stored as soon as possible.
+    @discardableResult package func note(_ facts: [StoreFact]) -> StoreTicket {
+        mailbox.note(facts)
+    }
+
+    /// What has happened since the last call.
+    package func takeNews() -> StoreNews { mailbox.takeNews() }
+
+    /// So much waits to be written that nothing more should come for a while.
+    package var isCongested: Bool { mailbox.isCongested }
+
+    /// Since when the writer has been at the same work; nil: it waits for some.
+    package var busySince: Instant? { mailbox.busySince }
+
+    /// A connection for reading, for one thread at a time.
+    package func makeReader() throws(StorageError) -> StoreReader {
+        try StoreReader(path, vfs: options.vfs)
+    }
+
+    /// Writes what waits, has the file say that nothing is missing, and lets go of the directory.
+    ///
+    /// Nothing may be given to it afterwards. It takes as long as the disk does, and is not for the writer's thread.
+    package func close() {
+        mailbox.close()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+}

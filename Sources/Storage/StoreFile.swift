@@ -1,0 +1,145 @@
+internal import BridgeCore
+
+/// The database file of a store: opening it, with all that has to be found out about its past.
+struct StoreFile {
+    let directory: StoreDirectory
+    let options: StoreOptions
+
+    /// What is known of the file once it was opened.
+    struct Opening {
+        var session: StoreSession
+        var recovery: StoreRecovery
+    }
+
+    /// What stands in the one row of `store`.
+    private struct Past {
+        var epoch: Epoch
+        var head: UInt64 = 0
+        var reserved: UInt64 = 0
+        var mark = ""
+        var boot = ""
+        var isClean = true
+    }
+
+    /// Opens the file for the first time in this process, and finds out what is lost.
+    func open(random: inout some RandomNumberGenerator) throws(StorageError) -> Opening {
+        let database = try connect()
+        try options.schema.prepare(database, at: options.clock.wall().millisecondsSince1970)
+        let found = try past(database)
+        var past = found ?? Past(epoch: Epoch(startedAt: options.clock.wall(), random: &random))
+        if found != nil, directory.note?.mark != (try mark(past, database)) {
+            // Its ids may have been given to others after it was copied.
+            past.epoch = Epoch(startedAt: options.clock.wall(), random: &random)
+        }
+        var gap: StoredGap?
+        if !past.isClean, past.boot.isEmpty || past.boot != options.boot {
+            try database.verify()
+            if past.reserved > past.head {
+                gap = StoredGap(past.head + 1...past.reserved)
+                past.head = past.reserved
+            }
+        }
+        past.reserved = past.head + StoreSession.reservation
+        past.mark = String(random.next(), radix: 36)
+        past.boot = options.boot ?? ""
+        past.isClean = false
+        try write(past, database)
+        let epoch = past.epoch
+        let mark = try mark(past, database)
+        let session = try StoreSession(database, head: past.head, reserved: past.reserved)
+        if let gap {
+            try session.transact(at: options.clock.wall()) { session throws(StorageError) in
+                try session.add(gap)
+            }
+        }
+        try session.sync()
+        try directory.write(mark: mark)
+        try directory.sync()
+        return Opening(session: session, recovery: try session.recovery(epoch: epoch))
+    }
+
+    /// Opens the file again after something failed, to go on where `session` was.
+    ///
+    /// The old session must not be used afterwards.
+    func reopen(_ old: StoreSession) throws(StorageError) -> StoreSession {
+        let database = try connect()
+        guard let past = try past(database), directory.note?.mark == (try mark(past, database)) else {
+            throw StorageError(.moved, path: directory.database, detail: "there is another one in its place")
+        }
+        let head = max(old.head, past.head)
+        return try StoreSession(database, head: head, reserved: past.reserved, replacing: old)
+    }
+
+    /// Has the file say that nothing is missing, and brings everything into it.
+    func close(_ session: StoreSession, random: inout some RandomNumberGenerator) throws(StorageError) {
+        guard var past = try past(session.database) else { return }
+        past.head = session.head
+        past.reserved = session.head
+        past.mark = String(random.next(), radix: 36)
+        past.isClean = true
+        try write(past, session.database)
+        try session.sync()
+        try directory.write(mark: try mark(past, session.database))
+        try session.database.checkpoint(truncating: true)
+    }
+
+    private func connect() throws(StorageError) -> Database {
+        let database = try Database(directory.database, .writing, vfs: options.vfs)
+        try database.execute(StoreFile.settings)
+        let mode = try database.text("PRAGMA journal_mode = WAL")
+        guard mode == "wal" else {
+            let detail = "its file system cannot share memory between processes"
+            throw StorageError(.notWritable, path: directory.database, detail: detail)
+        }
+        return database
+    }
+
+    /// See decision 27.
+    private static let settings = """
+        PRAGMA page_size = 4096;
+        PRAGMA synchronous = NORMAL;
+        PRAGMA journal_size_limit = 16777216;
+        PRAGMA cache_size = -2048;
+        PRAGMA mmap_size = 0;
+        PRAGMA secure_delete = OFF;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA cell_size_check = ON;
+        PRAGMA trusted_schema = OFF;
+        """
+
+    /// What the lock file says of a database; a copy that SQLite made of it has another version of its schema.
+    private func mark(_ past: Past, _ database: borrowing Database) throws(StorageError) -> String {
+        "\(past.mark) \(try database.integer("PRAGMA schema_version") ?? 0)"
+    }
+
+    /// Nil: it is new.
+    private func past(_ database: borrowing Database) throws(StorageError) -> Past? {
+        let row = try database.prepare("SELECT epoch, head, reserved, mark, boot, clean FROM store")
+        guard try row.next() else { return nil }
+        return Past(
+            epoch: Epoch(bits: UInt64(clamping: row.integer(0))),
+            head: UInt64(clamping: row.integer(1)),
+            reserved: UInt64(clamping: row.integer(2)),
+            mark: row.text(3) ?? "",
+            boot: row.text(4) ?? "",
+            isClean: row.integer(5) != 0
+        )
+    }
+
+    private func write(_ past: Past, _ database: borrowing Database) throws(StorageError) {
+        let statement = try database.prepare(
+            """
+            INSERT OR REPLACE INTO store (id, epoch, head, reserved, clean, boot, mark)
+                VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
+            """
+        )
+        statement.bind(past.boot, at: 5)
+        statement.bind(past.mark, at: 6)
+        try statement.run(
+            Int64(clamping: past.epoch.bits),
+            Int64(clamping: past.head),
+            Int64(clamping: past.reserved),
+            past.isClean ? 1 : 0
+        )
+    }
+}

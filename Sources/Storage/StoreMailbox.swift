@@ -1,0 +1,146 @@
+internal import BridgeCore
+internal import Synchronization
+
+/// Where the loop and the writer's thread meet: changes go one way, news the other.
+final class StoreMailbox: Sendable {
+    /// What was given at one time.
+    struct Letter: Sendable {
+        enum Content: Sendable {
+            case offers([StoreOffer], StorePromise)
+            case facts([StoreFact])
+        }
+
+        var ticket: StoreTicket
+        var content: Content
+        var cost: Int
+    }
+
+    private struct State {
+        var letters: [Letter] = []
+        /// What waits and what is being written.
+        var cost = 0
+        var lastTicket: UInt64 = 0
+        var isClosing = false
+        var news = StoreNews()
+        /// When the writer began with what it is at.
+        var busySince: Instant?
+        /// The writer waits, or is about to.
+        var isAsleep = false
+    }
+
+    private let state = Mutex(State())
+    private let doorbell = Doorbell()
+    private let congestion: Int
+    private let wake: @Sendable () -> Void
+
+    /// `wake` is called on the writer's thread when there is news.
+    init(congestion: Int, wake: @escaping @Sendable () -> Void) {
+        self.congestion = congestion
+        self.wake = wake
+    }
+
+    // MARK: The side of the loop
+
+    func offer(_ offers: [StoreOffer], _ promise: StorePromise) throws(StoreRefusal) -> StoreTicket {
+        let cost = offers.reduce(0) { $0 + $1.cost }
+        let (result, rings) = state.withLock { state -> (Result<StoreTicket, StoreRefusal>, Bool) in
+            if let failure = state.news.failure { return (.failure(.unavailable(failure)), false) }
+            // One that is larger than all that fits goes alone.
+            if state.cost > 0, state.cost + cost > 2 * congestion { return (.failure(.overloaded), false) }
+            return (.success(put(.offers(offers, promise), cost, in: &state)), rouse(&state))
+        }
+        if rings { doorbell.ring() }
+        return try result.get()
+    }
+
+    func note(_ facts: [StoreFact]) -> StoreTicket {
+        let (ticket, rings) = state.withLock { state in
+            (put(.facts(facts), facts.count * StoreMailbox.factCost, in: &state), rouse(&state))
+        }
+        if rings { doorbell.ring() }
+        return ticket
+    }
+
+    /// About what one takes in memory.
+    private static let factCost = 64
+
+    private func put(_ content: Letter.Content, _ cost: Int, in state: inout sending State) -> StoreTicket {
+        state.lastTicket += 1
+        let ticket = StoreTicket(number: state.lastTicket)
+        state.letters.append(Letter(ticket: ticket, content: content, cost: cost))
+        state.cost += cost
+        return ticket
+    }
+
+    private func rouse(_ state: inout sending State) -> Bool {
+        defer { state.isAsleep = false }
+        return state.isAsleep
+    }
+
+    func takeNews() -> StoreNews {
+        state.withLock { state in
+            state.news.isCongested = state.cost > congestion
+            defer { state.news.refused = [] }
+            return state.news
+        }
+    }
+
+    var isCongested: Bool { state.withLock { $0.cost > congestion } }
+
+    var busySince: Instant? { state.withLock { $0.busySince } }
+
+    func close() {
+        state.withLock { $0.isClosing = true }
+        doorbell.ring()
+    }
+
+    // MARK: The side of the writer
+
+    /// What is written together: the first letters, up to about so many bytes.
+    func take(upTo limit: Int, at now: Instant) -> [Letter] {
+        state.withLock { state in
+            var cost = 0
+            var count = 0
+            for letter in state.letters where cost < limit {
+                cost += letter.cost
+                count += 1
+            }
+            guard count > 0 else { return [] }
+            state.busySince = now
+            guard count < state.letters.count else {
+                defer { state.letters = [] }
+                return state.letters
+            }
+            defer { state.letters.removeFirst(count) }
+            return Array(state.letters[..<count])
+        }
+    }
+
+    /// The writer is done with these, whatever became of them.
+    func finish(_ letters: [Letter]) {
+        state.withLock { state in
+            state.cost -= letters.reduce(0) { $0 + $1.cost }
+            state.busySince = nil
+        }
+    }
+
+    /// Tells the loop.
+    func publish(_ change: (inout StoreNews) -> Void) {
+        state.withLock { change(&$0.news) }
+        wake()
+    }
+
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    var isEmpty: Bool { state.withLock { $0.letters.isEmpty } }
+
+    /// Waits until there is something, or for so long.
+    func wait(for limit: Duration?) {
+        let isIdle = state.withLock { state in
+            state.isAsleep = state.letters.isEmpty && !state.isClosing
+            return state.isAsleep
+        }
+        if isIdle { doorbell.wait(for: limit) }
+        state.withLock { $0.isAsleep = false }
+    }
+}

@@ -1,0 +1,110 @@
+/// The statements of a session that writes, prepared once.
+final class StoreStatements {
+    let begin: Statement
+    let commit: Statement
+    let rollback: Statement
+    let setHead: Statement
+
+    let addRecord: Statement
+    let oldestRecords: Statement
+    let trimRecords: Statement
+
+    let addConnection: Statement
+    let setConnection: Statement
+    let removeConnection: Statement
+    let forgetConnection: Statement
+
+    let addMessage: Statement
+    let addOutcome: Statement
+    let endMessage: Statement
+    let trimOutcomes: Statement
+    let withdrawMessages: Statement
+    let withdrawOutcomes: Statement
+
+    let addKey: Statement
+    let answerKey: Statement
+    let deleteKey: Statement
+    let trimKeys: Statement
+    let expireKeys: Statement
+
+    let addGap: Statement
+    let deleteGap: Statement
+
+    init(_ database: borrowing Database) throws(StorageError) {
+        begin = try database.prepare("BEGIN IMMEDIATE")
+        commit = try database.prepare("COMMIT")
+        rollback = try database.prepare("ROLLBACK")
+        setHead = try database.prepare("UPDATE store SET head = ?, reserved = ?")
+
+        addRecord = try database.prepare(
+            "INSERT INTO records (topic, sequence, connection, time, kind, payload) VALUES (?, ?, ?, ?, ?, ?)"
+        )
+        oldestRecords = try database.prepare(
+            "SELECT sequence, time, length(payload) FROM records WHERE connection = ? ORDER BY sequence LIMIT ?"
+        )
+        trimRecords = try database.prepare("DELETE FROM records WHERE connection = ? AND sequence <= ?")
+
+        addConnection = try database.prepare("INSERT INTO connections (name, id) VALUES (?, ?)")
+        setConnection = try database.prepare(
+            """
+            UPDATE connections SET records = ?, bytes = ?, trimmed = ?, trimmed_through = ?, trimmed_at = ?,
+                last_message = ? WHERE id = ?
+            """
+        )
+        removeConnection = try database.prepare("UPDATE connections SET removed = 1 WHERE id = ?")
+        forgetConnection = try database.prepare("DELETE FROM connections WHERE id = ?")
+
+        addMessage = try database.prepare(
+            "INSERT OR REPLACE INTO outbox (connection, number, queued_at, kind, payload) VALUES (?, ?, ?, ?, ?)"
+        )
+        addOutcome = try database.prepare(
+            """
+            INSERT OR REPLACE INTO outcomes (connection, number, queued_at, state, sent_at)
+                SELECT connection, number, queued_at, ?3, ?4 FROM outbox WHERE connection = ?1 AND number = ?2
+            """
+        )
+        endMessage = try database.prepare("DELETE FROM outbox WHERE connection = ? AND number = ?")
+        trimOutcomes = try database.prepare(
+            """
+            DELETE FROM outcomes WHERE connection = ?1 AND number IN
+                (SELECT number FROM outcomes WHERE connection = ?1 ORDER BY number LIMIT ?2)
+            """
+        )
+        withdrawMessages = try database.prepare(
+            "DELETE FROM outbox WHERE connection = ? AND number >= ? AND number < ?"
+        )
+        withdrawOutcomes = try database.prepare(
+            "DELETE FROM outcomes WHERE connection = ? AND number >= ? AND number < ?"
+        )
+
+        addKey = try database.prepare(
+            """
+            INSERT INTO idempotency_keys
+                (key, connection, place, first_use, first_message, count, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+        answerKey = try database.prepare(
+            """
+            UPDATE idempotency_keys SET answer = ?3 WHERE key = ?1 AND connection = ?2 AND answer IS NULL
+            """
+        )
+        deleteKey = try database.prepare("DELETE FROM idempotency_keys WHERE key = ? AND connection = ?")
+        trimKeys = try database.prepare(
+            """
+            DELETE FROM idempotency_keys WHERE connection = ?1 AND place IN
+                (SELECT place FROM idempotency_keys WHERE connection = ?1 ORDER BY place LIMIT ?2)
+            """
+        )
+        expireKeys = try database.prepare(
+            """
+            DELETE FROM idempotency_keys WHERE connection = ?1 AND first_use < ?2 AND place IN
+                (SELECT place FROM idempotency_keys WHERE connection = ?1 ORDER BY place LIMIT ?3)
+            """
+        )
+
+        addGap = try database.prepare(
+            "INSERT INTO gaps (id, first, last, connection, missed) VALUES (?, ?, ?, ?, ?)"
+        )
+        deleteGap = try database.prepare("DELETE FROM gaps WHERE id = ?")
+    }
+}

@@ -1,0 +1,167 @@
+import BridgeCore
+import FoundationEssentials
+import Testing
+import WebSocketProtocol
+
+@testable import Storage
+
+/// What a store still knows when it is opened again.
+struct StoreTests {
+    @Test func `a new store has nothing, and an epoch`() throws {
+        let rig = try StoreRig(StoreFolder(exists: false))
+        #expect(rig.recovery.headSequence == 0)
+        #expect(rig.recovery.connections == [])
+        #expect(rig.recovery.gaps == [])
+        #expect(rig.recovery.epoch.bits > 0)
+    }
+
+    @Test func `what was stored is there again`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders), named(trades, "trades"))
+        var sent = record(2, of: trades, at: 7, "")
+        sent.kind = .sentBinary
+        sent.topic = "a.b\u{0}c"
+        #expect(try rig.put(.record(record(1)), .record(sent), messages(1...3, key: "k")))
+        rig.note(.ended(2, of: orders, as: .sent(at: time(9))))
+        rig.store.close()
+        let again = try StoreRig(rig.folder)
+        #expect(again.recovery.headSequence == 2)
+        #expect(again.recovery.epoch == rig.recovery.epoch)
+        #expect(again.recovery.gaps == [])
+        #expect(again.recovery.nextConnection == StoredConnectionID(number: 3))
+        #expect(try again.records(of: orders, trades) == [record(1), sent])
+        let connection = try #require(again.recovery.connections.first)
+        #expect(connection.name == "orders")
+        #expect(connection.lastMessage == 3)
+        #expect(connection.messages == [message(1, "message 1"), message(3, "message 3")])
+        let outcome = StoredOutcome(number: 2, queuedAt: time(2), state: .sent(at: time(9)))
+        #expect(connection.outcomes == [outcome])
+        #expect(connection.keys.map(\.key) == ["k"])
+        #expect(connection.keys.map(\.answer) == [nil])
+        #expect(connection.history.records == 1)
+        #expect(connection.history.bytes == 5)
+    }
+
+    @Test func `a message of any size and kind comes back as it was`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        let sizes = [0, 1, 4095, 4096, 100_000, 3_000_000]
+        let stored = sizes.enumerated().map { index, size in
+            let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
+            return StoredMessage(
+                number: UInt64(index + 1),
+                queuedAt: time(-1),
+                message: Message(index % 2 == 0 ? .binary : .text, bytes)
+            )
+        }
+        #expect(try rig.put(.messages(stored, of: orders, key: nil)))
+        rig.store.close()
+        #expect(try StoreRig(rig.folder).recovery.connections.first?.messages == stored)
+    }
+
+    @Test func `a process that is killed loses nothing that was committed`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        #expect(try rig.put(.record(record(1)), messages(1...1), promise: .committed))
+        let again = try StoreRig(try rig.folder.copy())
+        #expect(again.recovery.headSequence == 1)
+        #expect(again.recovery.epoch == rig.recovery.epoch)
+        #expect(again.recovery.gaps == [])
+        #expect(try again.records(of: orders) == [record(1)])
+        #expect(again.recovery.connections.first?.messages.count == 1)
+    }
+
+    @Test(arguments: ["another boot", nil])
+    func `after a power cut ids go on beyond all that may have been shown, with a gap`(boot: String?) throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        #expect(try rig.put(.record(record(1))))
+        let folder = try rig.folder.copy()
+        let again = try StoreRig(folder, boot: boot)
+        let head = again.recovery.headSequence
+        #expect(head > 500_000)
+        #expect(again.recovery.gaps == [StoredGap(2...head)])
+        #expect(try again.entries(of: [orders]) == [.record(record(1)), .gap(StoredGap(2...head))])
+        again.store.close()
+        // It was closed, so nothing more is lost.
+        #expect(try StoreRig(folder, boot: "a third boot").recovery.gaps == [StoredGap(2...head)])
+    }
+
+    @Test func `a backup made while it runs is complete, and its ids are not those of the original`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        #expect(try rig.put(.record(record(1)), messages(1...2)))
+        let backup = try StoreFolder()
+        let shell = try Database(rig.folder.database, .reading)
+        try shell.execute("VACUUM INTO '\(backup.database)'")
+        #expect(try rig.put(.record(record(2))))
+        rig.store.close()
+        try FileManager.default.removeItem(atPath: rig.folder.database)
+        try FileManager.default.copyItem(atPath: backup.database, toPath: rig.folder.database)
+        let restored = try StoreRig(rig.folder)
+        #expect(restored.recovery.epoch != rig.recovery.epoch)
+        #expect(restored.recovery.connections.first?.messages.count == 2)
+        #expect(try restored.records(of: orders) == [record(1)])
+    }
+
+    @Test func `a removed connection leaves nothing, and its id is not given again`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders), named(trades, "trades"))
+        let many = (1...2000).map { StoreOffer.record(record(UInt64($0), of: trades)) }
+        #expect(rig.isKept(try rig.store.offer(many + [messages(1...600, of: trades, key: "k")], .synced)))
+        rig.note(.removed(trades))
+        try rig.flush()
+        let folder = try rig.folder.copy()
+        #expect(try StoreRig(folder).recovery.connections.map(\.name) == ["orders"])
+        rig.store.close()
+        let again = try StoreRig(rig.folder)
+        #expect(again.recovery.nextConnection == StoredConnectionID(number: 3))
+        // A name that comes again has nothing of what was.
+        again.note(named(StoredConnectionID(number: 3), "trades"))
+        try again.flush()
+        again.store.close()
+        let database = try Database(rig.folder.database, .reading)
+        #expect(try database.integer("SELECT count(*) FROM outbox") == 0)
+        #expect(try database.integer("SELECT count(*) FROM idempotency_keys") == 0)
+        #expect(try database.integer("SELECT count(*) FROM records") == 0)
+    }
+
+    @Test func `messages that were withdrawn are as if they had never been`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        #expect(try rig.put(messages(1...3, key: "k"), messages(4...4)))
+        rig.note(.ended(2, of: orders, as: .dropped), .withdrawn(1..<4, of: orders, key: "k"))
+        rig.store.close()
+        let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
+        #expect(connection.messages.map(\.number) == [4])
+        #expect(connection.outcomes == [])
+        #expect(connection.keys == [])
+    }
+
+    @Test func `the first answer to a key stays, over restarts`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        #expect(try rig.put(messages(1...3, key: "k")))
+        let first = MessageStates([(2, .sent(at: time(8))), (1, .queued)])
+        rig.note(.answered(key: "k", of: orders, first))
+        rig.note(.answered(key: "k", of: orders, MessageStates([(3, .dropped)])))
+        rig.store.close()
+        #expect(try StoreRig(rig.folder).recovery.connections.first?.keys.first?.answer == first)
+    }
+
+    @Test func `the newest final states are kept, and keys for a day`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        let count = UInt64(MessageJournal.limit + 5)
+        #expect(try rig.put(messages(1...count, key: "old")))
+        rig.store.note((1...count).map { .ended($0, of: orders, as: .expired) })
+        let nextDay = time(5 + 24 * 3_600_000 + 1)
+        let key = StoredKey(key: "new", fingerprint: [], firstUse: nextDay, firstMessage: 0, count: 0)
+        #expect(try rig.put(.messages([], of: orders, key: key)))
+        rig.store.close()
+        let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
+        #expect(connection.outcomes.map(\.number) == Array(6...count))
+        #expect(connection.keys.map(\.key) == ["new"])
+        #expect(connection.lastMessage == count)
+    }
+}
