@@ -54,7 +54,7 @@ package struct Outbox: Sendable {
     private(set) var inFlight = Queue<Entry>()
     /// Older than all in flight, as those are older than all that are queued.
     private(set) var unproven = Queue<Entry>()
-    private var lastNumber: UInt64 = 0
+    var lastNumber: UInt64 = 0
     var queuedBytes = 0
     /// Of what is in flight or unproven.
     private var outBytes = 0

@@ -1,0 +1,187 @@
+import BridgeCore
+import Testing
+import WebSocketProtocol
+
+/// What was stored goes on as if the process had never ended.
+struct RestoringTests {
+    private let now = ClockReading(
+        instant: Instant(nanoseconds: 5_000_000_000),
+        time: RestoringTests.time(100_000)
+    )
+
+    private static func time(_ milliseconds: Int64) -> WallTime {
+        WallTime(millisecondsSince1970: milliseconds)
+    }
+
+    private func message(_ number: UInt64, at milliseconds: Int64 = 99_000, _ text: String = "abc")
+        -> StoredMessage
+    {
+        StoredMessage(
+            number: number,
+            queuedAt: Self.time(milliseconds),
+            message: Message(.text, Array(text.utf8))
+        )
+    }
+
+    private func connection(_ change: (inout StoredConnection) -> Void) -> StoredConnection {
+        var connection = StoredConnection(id: StoredConnectionID(number: 1), name: "orders")
+        change(&connection)
+        return connection
+    }
+
+    @Test func `an outbox goes on with what waited, in order, and gives no number twice`() throws {
+        let stored = connection { connection in
+            connection.lastMessage = 9
+            connection.messages = [message(4), message(7)]
+        }
+        var outbox = Outbox(OutboxSettings(), epoch: "e", restoring: stored, now: now)
+        #expect(outbox.content.map(\.id.number) == [4, 7])
+        #expect(outbox.load(now: now.instant).bytes == 6)
+        let receipt = try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant)
+        #expect(receipt.ids == [MessageID(epoch: "e", number: 10)])
+        let numbers = (0..<3).map { _ in outbox.next()?.id.number }
+        #expect(numbers == [4, 7, 10])
+    }
+
+    @Test(
+        arguments: [(99_000, 1000), (40_000, 60_000), (100_500, 0), (Int64.min, 3_155_760_000_000)]
+            as [(Int64, Int64)]
+    )
+    func `messages age while no process is there, and never less than none`(queued: Int64, age: Int64) {
+        let stored = connection { $0.messages = [message(1, at: queued)] }
+        let outbox = Outbox(OutboxSettings(), epoch: "e", restoring: stored, now: now)
+        #expect(outbox.load(now: now.instant).oldestAge == .milliseconds(age))
+    }
+
+    @Test func `messages that have become too old expire first`() {
+        var settings = OutboxSettings()
+        settings.maxAge = .seconds(30)
+        let stored = connection { $0.messages = [message(1, at: 60_000), message(2, at: 90_000)] }
+        var outbox = Outbox(settings, epoch: "e", restoring: stored, now: now)
+        let expired = outbox.expire(now: now.instant)
+        #expect(expired.map(\.number) == [1])
+    }
+
+    @Test func `what became of messages is known`() {
+        let stored = connection { connection in
+            connection.messages = [message(3)]
+            connection.outcomes = [
+                StoredOutcome(number: 1, queuedAt: Self.time(1), state: .sent(at: Self.time(2))),
+                StoredOutcome(number: 2, queuedAt: Self.time(1), state: .dropped),
+            ]
+        }
+        let journal = MessageJournal(restoring: stored)
+        #expect(journal[1]?.state == .sent(at: Self.time(2)))
+        #expect(journal[2]?.state == .dropped)
+        #expect(journal[3]?.state == .queued)
+        #expect(journal[3]?.queuedAt == Self.time(99_000))
+        #expect(journal[4] == nil)
+    }
+
+    private func key(_ name: String, at milliseconds: Int64 = 99_000, answer: MessageStates? = nil)
+        -> StoredKey
+    {
+        StoredKey(
+            key: name,
+            fingerprint: [1],
+            firstUse: Self.time(milliseconds),
+            firstMessage: 1,
+            count: 2,
+            answer: answer
+        )
+    }
+
+    @Test func `a repeat gets the first answer, not what is known by now`() {
+        let stored = connection { connection in
+            connection.outcomes = [StoredOutcome(number: 1, queuedAt: Self.time(1), state: .expired)]
+            connection.keys = [key("k", answer: MessageStates([(2, .queued)]))]
+        }
+        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
+        let finding = ledger.find("k", fingerprint: [1], now: now.instant)
+        let ids = [1, 2].map { MessageID(epoch: "e", number: $0) }
+        #expect(finding == .answered(Consignment(ids)))
+        let other = ledger.find("k", fingerprint: [2], now: now.instant)
+        #expect(other == .mismatch)
+    }
+
+    @Test func `where no answer was given a repeat gets what is known`() {
+        let stored = connection { connection in
+            connection.messages = [message(2)]
+            connection.outcomes = [
+                StoredOutcome(number: 1, queuedAt: Self.time(1), state: .sent(at: Self.time(2)))
+            ]
+            connection.keys = [key("k")]
+        }
+        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
+        var expected = Consignment([1, 2].map { MessageID(epoch: "e", number: $0) })
+        expected.ended(MessageID(epoch: "e", number: 1), as: .sent(at: Self.time(2)))
+        let finding = ledger.find("k", fingerprint: [1], now: now.instant)
+        #expect(finding == .answered(expected))
+    }
+
+    @Test func `keys are forgotten a day after their first use, whoever saw that`() {
+        let day: Int64 = 24 * 3_600_000
+        let stored = connection { $0.keys = [key("old", at: 100_000 - day), key("new", at: 100_001 - day)] }
+        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
+        let (old, new) = (
+            ledger.find("old", fingerprint: [1], now: now.instant),
+            ledger.find("new", fingerprint: [1], now: now.instant)
+        )
+        #expect(old == .new)
+        #expect(new != .new)
+    }
+
+    @Test(arguments: ["", "1 queued", "2 sent 5;1 queued", "1 expired;3 dropped;2 sent -4"])
+    func `states are read as they are written`(text: String) throws {
+        #expect(try #require(MessageStates(text: text)).text == text)
+    }
+
+    @Test(arguments: [
+        "1", "0 queued", "-1 queued", "1 lost", "1 sent", "1 queued 4", "1 queued;1 queued", "1 queued;",
+    ])
+    func `what is no state is not read`(text: String) {
+        #expect(MessageStates(text: text) == nil)
+    }
+
+    static let events: [Lifecycle] = [
+        .connecting, .open(subprotocol: nil, reconnected: true),
+        .open(subprotocol: "a\"b", reconnected: false), .ready,
+        .closed(code: 1006, reason: "na\u{1}ïve\n", clean: false, by: .server),
+        .failed(DialFailure(phase: .onOpen, status: 503, error: "no")),
+        .failed(DialFailure(phase: .dns, error: "")), .heartbeatMissed(misses: 2), .heartbeatLost,
+        .reconnecting(attempt: 3, delay: .milliseconds(1500)), .gaveUp(attempts: 4), .networkLost,
+        .networkRestored, .paused, .resumed, .messageExpired(id: "e-m1"), .messageDropped(id: "e-m2"),
+    ]
+
+    @Test(arguments: events)
+    func `a lifecycle event is read as it was stored`(event: Lifecycle) {
+        #expect(Lifecycle(storedBytes: event.storedBytes) == event)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"type":"new"}"#, #"{"type":"closed","code":70000}"#, #"{"type":"gave-up"}"#,
+    ])
+    func `what is no lifecycle event is not read`(text: String) {
+        #expect(Lifecycle(storedBytes: Array(text.utf8)) == nil)
+    }
+
+    @Test func `a record is the same after it was stored`() throws {
+        var log = EventLog(epoch: Epoch(bits: 1))
+        let registered = log.register("orders", limits: HistoryLimits())
+        let index = try #require(registered)
+        let id = StoredConnectionID(number: 7)
+        let payloads: [Record.Payload] = [
+            .message(Message(.text, [65])), .message(Message(.binary, [0, 255])), .status(.ready),
+        ]
+        for (payload, direction) in zip(
+            payloads + payloads.prefix(2),
+            [.received, .received, .received, .sent, .sent]
+        )
+            as Zip2Sequence<[Record.Payload], [Record.Direction]>
+        {
+            let record = log.append(payload, of: index, direction: direction, at: Self.time(5), topic: "a.b")
+            let stored = StoredRecord(record, of: id)
+            #expect(Record(stored, of: index) == record)
+        }
+    }
+}
