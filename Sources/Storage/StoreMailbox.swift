@@ -45,8 +45,10 @@ final class StoreMailbox: Sendable {
         let cost = offers.reduce(0) { $0 + $1.cost }
         let (result, rings) = state.withLock { state -> (Result<StoreTicket, StoreRefusal>, Bool) in
             if let failure = state.news.failure { return (.failure(.unavailable(failure)), false) }
-            // One that is larger than all that fits goes alone.
-            if state.cost > 0, state.cost + cost > 2 * congestion { return (.failure(.overloaded), false) }
+            // One that is larger than all that fits is taken while there is little else.
+            if state.cost > congestion, state.cost + cost > 2 * congestion {
+                return (.failure(.overloaded), false)
+            }
             return (.success(put(.offers(offers, promise), cost, in: &state)), rouse(&state))
         }
         if rings { doorbell.ring() }

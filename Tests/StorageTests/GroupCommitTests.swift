@@ -86,7 +86,7 @@ struct GroupCommitTests {
         #expect(try rig.records(of: orders).count == Int(sequence) + 1)
     }
 
-    @Test func `an offer that is larger than all that may wait is taken alone`() throws {
+    @Test func `an offer that is larger than all that may wait is taken where little else waits`() throws {
         let rig = try StoreRig { $0.congestion = 1000 }
         rig.note(named(orders))
         try rig.flush()
