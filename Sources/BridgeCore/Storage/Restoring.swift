@@ -29,7 +29,7 @@ extension Outbox {
     /// `epoch` is that of the ids under which the messages were accepted.
     package init(
         _ settings: OutboxSettings,
-        epoch: String,
+        epoch: Epoch,
         restoring connection: StoredConnection,
         now: ClockReading
     ) {
@@ -48,11 +48,12 @@ extension MessageJournal {
     /// Goes on with what was stored.
     package init(restoring connection: StoredConnection, limit: Int = MessageJournal.limit) {
         self.init(limit: limit)
-        for message in connection.messages { queued(message.number, at: message.queuedAt) }
+        // First what leaves at once, as those that wait must stand in order.
         for outcome in connection.outcomes {
             queued(outcome.number, at: outcome.queuedAt)
             ended(outcome.number, as: outcome.state)
         }
+        for message in connection.messages { queued(message.number, at: message.queuedAt) }
     }
 }
 
@@ -60,11 +61,12 @@ extension IdempotencyLedger {
     /// Goes on with what was stored.
     ///
     /// Where the process ended before the first answer was given, that is what is known of the messages now.
-    package init(restoring connection: StoredConnection, epoch: String, now: ClockReading) {
+    package init(restoring connection: StoredConnection, epoch: Epoch, now: ClockReading) {
         self.init()
         let journal = MessageJournal(restoring: connection, limit: .max)
         for key in connection.keys {
-            let ids = (0..<key.count).map { MessageID(epoch: epoch, number: key.firstMessage + UInt64($0)) }
+            let end = key.firstMessage + UInt64(key.count)
+            let ids = MessageIDs(epoch: epoch, numbers: key.firstMessage..<end)
             var answer = Consignment(ids)
             for (index, id) in ids.enumerated() {
                 if let state = key.answer?[index] ?? journal[id.number]?.state {
@@ -79,12 +81,12 @@ extension IdempotencyLedger {
 
 extension StoredKey {
     /// A key that is new, with the messages that came with it.
-    package init(_ key: String, fingerprint: [UInt8], ids: [MessageID], at time: WallTime) {
+    package init(_ key: String, fingerprint: [UInt8], ids: MessageIDs, at time: WallTime) {
         self.init(
             key: key,
             fingerprint: fingerprint,
             firstUse: time,
-            firstMessage: ids.first?.number ?? 0,
+            firstMessage: ids.numbers.lowerBound,
             count: ids.count
         )
     }

@@ -9,6 +9,8 @@ struct RestoringTests {
         time: RestoringTests.time(100_000)
     )
 
+    private static let epoch = Epoch(bits: 7)
+
     private static func time(_ milliseconds: Int64) -> WallTime {
         WallTime(millisecondsSince1970: milliseconds)
     }
@@ -34,11 +36,11 @@ struct RestoringTests {
             connection.lastMessage = 9
             connection.messages = [message(4), message(7)]
         }
-        var outbox = Outbox(OutboxSettings(), epoch: "e", restoring: stored, now: now)
+        var outbox = Outbox(OutboxSettings(), epoch: Self.epoch, restoring: stored, now: now)
         #expect(outbox.content.map(\.id.number) == [4, 7])
         #expect(outbox.load(now: now.instant).bytes == 6)
         let receipt = try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant)
-        #expect(receipt.ids == [MessageID(epoch: "e", number: 10)])
+        #expect(receipt.ids == MessageIDs(epoch: Self.epoch, numbers: 10..<11))
         let numbers = (0..<3).map { _ in outbox.next()?.id.number }
         #expect(numbers == [4, 7, 10])
     }
@@ -49,7 +51,7 @@ struct RestoringTests {
     )
     func `messages age while no process is there, and never less than none`(queued: Int64, age: Int64) {
         let stored = connection { $0.messages = [message(1, at: queued)] }
-        let outbox = Outbox(OutboxSettings(), epoch: "e", restoring: stored, now: now)
+        let outbox = Outbox(OutboxSettings(), epoch: Self.epoch, restoring: stored, now: now)
         #expect(outbox.load(now: now.instant).oldestAge == .milliseconds(age))
     }
 
@@ -57,7 +59,7 @@ struct RestoringTests {
         var settings = OutboxSettings()
         settings.maxAge = .seconds(30)
         let stored = connection { $0.messages = [message(1, at: 60_000), message(2, at: 90_000)] }
-        var outbox = Outbox(settings, epoch: "e", restoring: stored, now: now)
+        var outbox = Outbox(settings, epoch: Self.epoch, restoring: stored, now: now)
         let expired = outbox.expire(now: now.instant)
         #expect(expired.map(\.number) == [1])
     }
@@ -96,9 +98,9 @@ struct RestoringTests {
             connection.outcomes = [StoredOutcome(number: 1, queuedAt: Self.time(1), state: .expired)]
             connection.keys = [key("k", answer: MessageStates([(2, .queued)]))]
         }
-        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
+        var ledger = IdempotencyLedger(restoring: stored, epoch: Self.epoch, now: now)
         let finding = ledger.find("k", fingerprint: [1], now: now.instant)
-        let ids = [1, 2].map { MessageID(epoch: "e", number: $0) }
+        let ids = MessageIDs(epoch: Self.epoch, numbers: 1..<3)
         #expect(finding == .answered(Consignment(ids)))
         let other = ledger.find("k", fingerprint: [2], now: now.instant)
         #expect(other == .mismatch)
@@ -112,9 +114,9 @@ struct RestoringTests {
             ]
             connection.keys = [key("k")]
         }
-        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
-        var expected = Consignment([1, 2].map { MessageID(epoch: "e", number: $0) })
-        expected.ended(MessageID(epoch: "e", number: 1), as: .sent(at: Self.time(2)))
+        var ledger = IdempotencyLedger(restoring: stored, epoch: Self.epoch, now: now)
+        var expected = Consignment(MessageIDs(epoch: Self.epoch, numbers: 1..<3))
+        expected.ended(MessageID(epoch: Self.epoch, number: 1), as: .sent(at: Self.time(2)))
         let finding = ledger.find("k", fingerprint: [1], now: now.instant)
         #expect(finding == .answered(expected))
     }
@@ -122,7 +124,7 @@ struct RestoringTests {
     @Test func `keys are forgotten a day after their first use, whoever saw that`() {
         let day: Int64 = 24 * 3_600_000
         let stored = connection { $0.keys = [key("old", at: 100_000 - day), key("new", at: 100_001 - day)] }
-        var ledger = IdempotencyLedger(restoring: stored, epoch: "e", now: now)
+        var ledger = IdempotencyLedger(restoring: stored, epoch: Self.epoch, now: now)
         let (old, new) = (
             ledger.find("old", fingerprint: [1], now: now.instant),
             ledger.find("new", fingerprint: [1], now: now.instant)
