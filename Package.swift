@@ -64,7 +64,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "wsbridge",
-            dependencies: ["Demo", "BridgeIO", "BridgeCore", "WebSocketProtocol"],
+            dependencies: ["Demo", "BridgeIO", "BridgeCore", "Storage", "WebSocketProtocol"],
             swiftSettings: onTheLoop
         ),
 

@@ -6,13 +6,12 @@ internal import Synchronization
 /// Any thread may call it; none of it but opening and closing waits for the disk. What is given to it is written in
 /// the order in which it was given, and many of them together (group commit).
 package final class Store: Sendable {
-    /// What a bridge goes on with.
-    package let recovery: StoreRecovery
     /// For readers beside the writer.
     package let path: String
 
     private let mailbox: StoreMailbox
     private let options: StoreOptions
+    private let recovery: Mutex<StoreRecovery?>
     /// Nil once it is closed.
     private let thread: Mutex<StoreThread?>
 
@@ -29,12 +28,20 @@ package final class Store: Sendable {
         let writer = StoreWriter(file, opening.session, mailbox: mailbox)
         self.mailbox = mailbox
         self.options = options
-        recovery = opening.recovery
+        recovery = Mutex(opening.recovery)
         path = file.directory.database
         thread = Mutex(try StoreThread { writer.run() })
     }
 
     deinit { close() }
+
+    /// What a bridge goes on with, which the store keeps no longer; nil if it was taken before.
+    package func takeRecovery() -> StoreRecovery? {
+        recovery.withLock { recovery in
+            defer { recovery = nil }
+            return recovery
+        }
+    }
 
     /// Offers what may be refused: all of it is stored, or none.
     ///
@@ -61,6 +68,11 @@ package final class Store: Sendable {
     package func makeReader() throws(StorageError) -> StoreReader {
         try StoreReader(path, vfs: options.vfs)
     }
+
+    /// Begins to close it, without waiting: `news` says when that is done.
+    ///
+    /// Nothing may be given to it afterwards.
+    package func beginClosing() { mailbox.close() }
 
     /// Writes what waits, has the file say that nothing is missing, and lets go of the directory.
     ///

@@ -39,4 +39,6 @@ package struct StoreNews: Equatable, Sendable {
     package var failure: StorageError?
     /// So much waits to be written that nothing more should come for a while.
     package var isCongested = false
+    /// Everything is written that can be, and nothing more will be.
+    package var isClosed = false
 }

@@ -48,6 +48,7 @@ final class StoreWriter {
             checkpoint()
         }
         finish()
+        mailbox.publish { $0.isClosed = true }
     }
 
     private func finish() {

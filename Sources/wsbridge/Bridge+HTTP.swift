@@ -33,7 +33,7 @@ extension Bridge: HTTPHandler {
         case .put(let name):
             return .response(try put(name, body, request))
         case .remove(let name):
-            return .response(try remove(name, request))
+            return try remove(name, request)
         case .events(let name, let query):
             return try events(of: [name], query, request, from: head)
         case .mergedEvents(let names, let scope, let query):
@@ -49,11 +49,11 @@ extension Bridge: HTTPHandler {
         case .outbox(let name):
             return .response(try outbox(of: name, request))
         case .dropOutbox(let name):
-            return .response(try dropOutbox(of: name, request))
+            return try dropOutbox(of: name, request)
         case .message(let name, let id):
             return .response(try message(id, of: name, request))
         case .dropMessage(let name, let id):
-            return .response(try dropMessage(id, of: name, request))
+            return try dropMessage(id, of: name, request)
         case .connect(let name):
             return .response(try control(name, request) { $0.connect() })
         case .disconnect(let name):
@@ -116,7 +116,7 @@ extension Bridge: HTTPHandler {
         }
     }
 
-    private func remove(_ name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {
+    private func remove(_ name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPAnswer {
         guard shutdown == nil else { throw .bridgeStopping }
         _ = try connection(name)
         drop(name)
@@ -124,7 +124,7 @@ extension Bridge: HTTPHandler {
             "a client removed a connection",
             ["connection": .text(name), "client": .text(request.caller.name)]
         )
-        return HTTPResponse(status: 204, fields: request.fields)
+        return onceStored(HTTPResponse(status: 204, fields: request.fields), request)
     }
 
     /// Has a connection do something, and answers with its status.

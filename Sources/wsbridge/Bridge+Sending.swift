@@ -29,9 +29,9 @@ extension Bridge {
         }
     }
 
-    func dropOutbox(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {
+    func dropOutbox(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPAnswer {
         let count = try connection(name).upstream.dropMessages()
-        return json(request) { $0.member("dropped", count) }
+        return onceStored(json(request) { $0.member("dropped", count) }, request)
     }
 
     func message(_ text: String, of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse
@@ -44,11 +44,11 @@ extension Bridge {
         _ text: String,
         of name: String,
         _ request: AdmittedRequest
-    ) throws(Problem) -> HTTPResponse {
+    ) throws(Problem) -> HTTPAnswer {
         let upstream = try connection(name).upstream
         let (id, _) = try known(text, in: upstream)
         let count = upstream.dropMessage(id) ? 1 : 0
-        return json(request) { $0.member("dropped", count) }
+        return onceStored(json(request) { $0.member("dropped", count) }, request)
     }
 
     private func known(

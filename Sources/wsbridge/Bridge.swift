@@ -10,6 +10,8 @@ final class Bridge {
     let loop: Loop
     let log: Log
     let hub: EventHub
+    /// Nil: everything is in memory.
+    let store: BridgeStore?
     private(set) var gate: RequestGate {
         didSet { rules += 1 }
     }
@@ -44,8 +46,15 @@ final class Bridge {
     private var turnEnd: BeforeWaiting?
     private var nextTurn: LoopTimer?
 
-    init(_ configuration: BridgeConfiguration, files: PublicFiles, loop: Loop, log: Log) {
+    init(
+        _ configuration: BridgeConfiguration,
+        files: PublicFiles,
+        loop: Loop,
+        log: Log,
+        store: BridgeStore? = nil
+    ) {
         self.configuration = configuration
+        self.store = store
         self.files = files
         self.loop = loop
         self.log = log
@@ -71,6 +80,7 @@ final class Bridge {
         for (name, connection) in configuration.connections.sorted(by: { $0.key < $1.key }) {
             add(name, connection)
         }
+        warnOfUnclaimed()
         let server = try HTTPServer(
             loop: loop,
             socket: socket,
@@ -154,8 +164,10 @@ final class Bridge {
             hub: hub,
             log: log,
             flushes: flushes,
-            transfers: transfers
+            transfers: transfers,
+            store: store
         )
+        connections[name]?.store?.keep(configuration.history)
         connections[name]?.upstream.network = network
     }
 
@@ -179,7 +191,10 @@ final class Bridge {
                 && connection.upstream.hasOutdatedFiles
         }
         .keys.sorted()
-        for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
+        for (name, connection) in connections {
+            _ = hub.register(name, limits: configuration.history)
+            connection.store?.keep(configuration.history)
+        }
         take(added: change.added, replaced: change.replaced, removed: change.removed)
         return change
     }
@@ -233,9 +248,10 @@ final class Bridge {
     private func remove(_ name: String) {
         guard let connection = connections.removeValue(forKey: name) else { return }
         leaving[name] = connection
+        connection.store?.remove()
         connection.upstream.stop { [unowned self] in
             leaving[name] = nil
-            connection.sender.stop(because: .notFound("the connection was removed"))
+            connection.sender.discard(because: .notFound("the connection was removed"))
             hub.remove(connection.index)
         }
     }
@@ -250,6 +266,7 @@ final class Bridge {
             flushes.flush()
             guard server.runIfNeeded() || hub.hasNews else { break }
         }
+        store?.flush()
         server.prepareToWait()
         // What the last round brought about goes out after the upstreams have had their turn.
         nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil

@@ -7,6 +7,8 @@ final class BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
     let sender: Sender
+    /// What it has in the store; nil: there is none.
+    let store: ConnectionStore?
     /// It counts for whether the bridge is ready.
     private(set) var isToBeUp: Bool
     /// It is there only for those who need it.
@@ -23,8 +25,12 @@ final class BridgedConnection {
         hub: EventHub,
         log: Log,
         flushes: FlushRound,
-        transfers: Transfers
+        transfers: Transfers,
+        store: BridgeStore?
     ) {
+        let stored = store?.connections.claim(name)
+        self.store = stored.flatMap { stored in store.map { ConnectionStore(stored.id, name, in: $0) } }
+        let epoch = store?.origin.epoch ?? hub.log.epoch
         self.index = index
         self.hub = hub
         self.log = log
@@ -40,12 +46,21 @@ final class BridgedConnection {
                 transfers: transfers,
                 sink: journal,
                 memory: hub,
-                epoch: hub.log.epoch,
+                store: self.store,
+                epoch: epoch,
                 wallClock: { loop.wallTime }
-            )
+            ),
+            stored: stored
         )
         journal.url = { [unowned upstream] in upstream.dialledURL }
-        sender = Sender(upstream, loop: loop)
+        let now = ClockReading(instant: loop.now, time: loop.wallTime)
+        sender = Sender(
+            upstream,
+            loop: loop,
+            store: self.store,
+            keys: stored.map { IdempotencyLedger(restoring: $0, epoch: epoch, now: now) }
+                ?? IdempotencyLedger()
+        )
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         warn(of: configuration)

@@ -2,9 +2,10 @@ internal import BridgeCore
 internal import BridgeIO
 internal import WebSocketProtocol
 
-/// The messages of a request that waits until they were sent, with those who wait: the request, and its repeats.
+/// The messages of a request that waits until they are stored, or sent, with those who wait: the request, and its
+/// repeats.
 final class SendWait {
-    /// One who waits, each for as long as it asked for.
+    /// One who waits, each for as long as it asked for, but until the messages are stored at least.
     final class Waiting {
         /// Nil once the client is gone that was the first to ask; its answer counts for repeats all the same.
         fileprivate var held: HeldAnswer?
@@ -12,11 +13,14 @@ final class SendWait {
         /// It is the request itself and no repeat.
         let isFirst: Bool
         var deadline: LoopTimer?
+        /// It does not wait until they are sent, or not any more.
+        fileprivate var isDue: Bool
 
-        init(_ held: HeldAnswer, fields: [HTTPField], isFirst: Bool) {
+        init(_ held: HeldAnswer, fields: [HTTPField], isFirst: Bool, isDue: Bool = false) {
             self.held = held
             self.fields = fields
             self.isFirst = isFirst
+            self.isDue = isDue
         }
     }
 
@@ -25,11 +29,20 @@ final class SendWait {
     /// That of the request, if it has one.
     let key: String?
     private var waiting: [Waiting] = []
+    /// Nobody is answered before.
+    private(set) var isStored: Bool
 
-    init(_ consignment: Consignment, isList: Bool, key: String?) {
+    init(_ consignment: Consignment, isList: Bool, key: String?, isStored: Bool = true) {
         self.consignment = consignment
         self.isList = isList
         self.key = key
+        self.isStored = isStored
+    }
+
+    /// The messages are safe on disk; returns those who need not wait for more.
+    func stored() -> [Waiting] {
+        isStored = true
+        return waiting.filter(\.isDue)
     }
 
     /// Nobody waits any more.
@@ -44,14 +57,21 @@ final class SendWait {
     func join(_ one: Waiting, onLeave: @escaping () -> Void) {
         waiting.append(one)
         one.held?.onLastCall = { [unowned self, unowned one] in
+            guard isStored else {
+                one.isDue = true
+                one.held?.promise()
+                return
+            }
             give(answer, to: one)
             if !one.isFirst || key == nil { leave(one) }
             onLeave()
         }
     }
 
-    /// The time of one that waits is over: it gets what is known.
+    /// The time of one that waits is over: it gets what is known, as soon as anything is.
     func end(_ one: Waiting) {
+        one.isDue = true
+        guard isStored else { return }
         give(answer, to: one)
         leave(one)
     }

@@ -1,6 +1,7 @@
 internal import BridgeCore
 internal import BridgeIO
 internal import Glibc
+internal import Storage
 
 /// The process while it serves: a loop, a bridge, and the signals that end it.
 final class Service {
@@ -27,11 +28,27 @@ final class Service {
         )
         Machine.raiseDescriptorLimit()
         log = Log(settings: configuration.log, wallTime: { loop.wallTime })
-        bridge = Bridge(configuration, files: page.files, loop: loop, log: log)
+        let store = try Service.openStore(in: configuration.storage.directory, loop: loop, log: log)
+        bridge = Bridge(configuration, files: page.files, loop: loop, log: log, store: store)
         for complaint in page.complaints {
             log.warning("a folder for the page is passed over", ["reason": .text(complaint)])
         }
         log.info("the page is loaded", ["from": .text(page.place)])
+    }
+
+    private static func openStore(
+        in directory: String?,
+        loop: Loop,
+        log: Log
+    ) throws(StartError) -> BridgeStore? {
+        guard let directory else { return nil }
+        do throws(StorageError) {
+            let store = try BridgeStore(in: directory, loop: loop, log: log)
+            log.info("the store is open", ["path": .text(store.path)])
+            return store
+        } catch {
+            throw StartError([.init(nil, error.text, .storeUnusable)])
+        }
     }
 
     /// Serves until a signal ends it; `onListening` gets the real address.

@@ -1,13 +1,15 @@
 internal import BridgeCore
 internal import BridgeIO
 
-/// Ends the bridge in order, within a limit: upstreams first, so that subscribers see them close, then streams.
+/// Ends the bridge in order, within a limit: upstreams first, so that subscribers see them close, then streams, then the
+/// store.
 final class Shutdown {
     private let bridge: Bridge
     private let onFinished: () -> Void
     private var openUpstreams = 0
     private var deadline: LoopTimer?
     private var isEndingStreams = false
+    private var isFinished = false
 
     init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
         self.bridge = bridge
@@ -17,9 +19,10 @@ final class Shutdown {
     func begin() {
         bridge.server?.stopAccepting()
         let limit = bridge.configuration.http.shutdownTimeout
-        deadline = bridge.loop.startTimer(after: limit) { [unowned self] in
+        let reserve = bridge.store == nil ? .zero : min(Shutdown.storeTime, limit / 4)
+        deadline = bridge.loop.startTimer(after: limit - reserve) { [unowned self] in
             bridge.log.warning("stopped before everything was written: the shutdown timeout is over")
-            finish()
+            finish(within: reserve)
         }
         let connections = bridge.allConnections
         guard !connections.isEmpty else { return endStreams() }
@@ -43,14 +46,30 @@ final class Shutdown {
     /// Nearly always it is at once; a client that is slow to read may still take its last bytes.
     func turnEnded() {
         let answersOwed = bridge.server?.heldAnswerCount ?? 0
-        if isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0 { finish() }
+        guard isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0 else { return }
+        finish(within: max(Shutdown.storeTime, bridge.configuration.http.shutdownTimeout / 4))
     }
 
-    private func finish() {
+    /// What the store has at least to write what waits and to close, of a timeout that allows for it.
+    private static let storeTime = Duration.seconds(1)
+
+    private func finish(within limit: Duration) {
         isEndingStreams = false
         deadline = nil
         bridge.hub.dropAll()
         bridge.endTurn()
+        guard let store = bridge.store else { return onFinished() }
+        deadline = bridge.loop.startTimer(after: limit) { [unowned self] in
+            bridge.log.warning("stopped before the store was closed: the shutdown timeout is over")
+            end()
+        }
+        store.close { [unowned self] in end() }
+    }
+
+    private func end() {
+        guard !isFinished else { return }
+        isFinished = true
+        deadline = nil
         onFinished()
     }
 }

@@ -33,7 +33,10 @@ enum ProjectRules {
                 allowed: ["BridgeCore", "WebSocketProtocol", "CSQLite", "Glibc", "Synchronization"]
             ),
             ImportRule(folder: "Sources/Demo/", allowed: everyDoer.union(["BridgeIO"])),
-            ImportRule(folder: "Sources/wsbridge/", allowed: everyDoer.union(["BridgeIO", "Demo"])),
+            ImportRule(
+                folder: "Sources/wsbridge/",
+                allowed: everyDoer.union(["BridgeIO", "Demo", "Storage"])
+            ),
         ]
 
     private static let everyDoer: Set = [

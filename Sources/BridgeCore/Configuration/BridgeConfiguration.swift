@@ -3,6 +3,7 @@ package struct BridgeConfiguration: Equatable, Sendable {
     package var http = HTTPSettings()
     package var log = LogSettings()
     package var memory = MemorySettings()
+    package var storage = StorageSettings()
     package var history = HistoryLimits()
     /// By name.
     package var connections: [String: ConnectionConfiguration] = [:]

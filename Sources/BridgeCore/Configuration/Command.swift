@@ -26,13 +26,11 @@ enum Command: String, CaseIterable {
 
     private static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// It runs a bridge, or would.
-    var isBridge: Bool { self == .serve || self == .check || self == .demo }
-
     /// What it takes, or refuses with a reason of its own.
     var flags: Set<Setting> {
         switch self {
-        case .serve, .check, .demo: [.config, .upstream, .listen, .publicDirectory, .logLevel, .logFormat]
+        case .serve, .check, .demo:
+            [.config, .upstream, .listen, .dataDirectory, .publicDirectory, .logLevel, .logFormat]
         case .health: [.config, .listen]
         case .send: [.config, .listen, .connection, .wait]
         case .tail: [.config, .listen, .connection, .since, .format, .types]

@@ -41,8 +41,6 @@ struct CommandArguments {
         let value =
             equals.map { String(word[word.index(after: $0)...]) } ?? (isValueNext ? rest.popFirst() : nil)
         switch setting.support {
-        case .none:
-            complain(name, "not supported by this version")
         case .variable:
             complain(name, "is not a flag; set the environment variable \(setting.variable)")
         case .flagAndVariable, .flag:

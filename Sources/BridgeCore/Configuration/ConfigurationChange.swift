@@ -36,6 +36,11 @@ package struct ConfigurationChange: Equatable, Sendable {
                 settings.append("http." + setting.key)
             }
         }
+        if old.storage != new.storage {
+            // What is in use is in one place.
+            awaitingRestart.append("storage.directory")
+            result.storage = old.storage
+        }
         if old.memory != new.memory { settings.append("memory") }
         if old.history != new.history { settings.append("history") }
         // Given outside of the file, so a running bridge cannot be told otherwise.

@@ -59,6 +59,8 @@ enum HelpText {
             \(upstream ? first : "")\
               --listen ADDR        host:port, [v6]:port, :port for all interfaces, port 0 for any free one,
                                    or unix:PATH; default 127.0.0.1:8080   (WSBRIDGE_LISTEN)
+              --data-dir DIR       where outbox, history and ids are kept over restarts; without it they are
+                                   in memory   (WSBRIDGE_DATA_DIR)
               --public DIR         the folder of the page at /, with an index.html; default public, here or in
                                    ../share/wsbridge beside the program, else a built-in copy   (WSBRIDGE_PUBLIC)
               --log-level LEVEL    debug, info, warning or error; default info   (WSBRIDGE_LOG_LEVEL)

@@ -25,12 +25,12 @@ enum Setting: String, CaseIterable {
 
     var flag: String { "--" + rawValue }
 
-    /// How it can be given, and whether at all.
+    /// How it can be given.
     var support: Support {
         switch self {
-        case .config, .upstream, .listen, .logLevel, .logFormat, .publicDirectory: .flagAndVariable
+        case .config, .upstream, .listen, .logLevel, .logFormat, .dataDirectory, .publicDirectory:
+            .flagAndVariable
         case .token, .allowAnonymous, .allowedHosts, .allowedOrigins, .streamMode: .variable
-        case .dataDirectory: .none
         case .connection, .wait, .since, .format, .types: .flag
         }
     }
@@ -39,7 +39,6 @@ enum Setting: String, CaseIterable {
         case flagAndVariable
         case variable
         case flag
-        case none
 
         var hasFlag: Bool { self == .flagAndVariable || self == .flag }
         var hasVariable: Bool { self == .flagAndVariable || self == .variable }

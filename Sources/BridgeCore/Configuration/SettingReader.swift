@@ -4,7 +4,7 @@ struct SettingReader {
     private let environment: [String: String]
     private(set) var complaints: [StartError.Complaint]
 
-    /// Starts with what is wrong with the command line itself, and with settings that cannot be given yet.
+    /// Starts with what is wrong with the command line itself.
     ///
     /// `command` decides which flags and operands there may be.
     init(_ arguments: CommandArguments, _ environment: [String: String], for command: Command) {
@@ -19,11 +19,6 @@ struct SettingReader {
             let text =
                 isMessage ? "one message at a time; put quotes around it" : "every value follows its flag"
             complain(nil, "unexpected argument; \(text)", .usage)
-        }
-        guard command.isBridge else { return }
-        for setting in Setting.allCases where setting.support == .none {
-            guard let value = environment[setting.variable], !value.isEmpty else { continue }
-            complain(setting.variable, "not supported by this version", .configuration)
         }
     }
 

@@ -67,6 +67,13 @@ package struct IdempotencyLedger: Sendable {
         makeRoom()
     }
 
+    /// The messages of a key were not accepted after all: its repeat is tried anew.
+    package mutating func withdrawn(_ key: String) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        size -= entry.size
+        _ = order.removeFirst { $0 == key }
+    }
+
     private mutating func makeRoom() {
         while order.count > maxKeys || size > maxSize, popOldest() {}
     }

@@ -67,6 +67,11 @@ extension Problem {
         Problem(.outboxFull, detail, fields: [Problem.retryAfter(retryAfter)])
     }
 
+    /// The log and the status of a connection say why.
+    package static func storageUnavailable(_ detail: String, retryAfter: Duration) -> Problem {
+        Problem(.storageUnavailable, detail, fields: [Problem.retryAfter(retryAfter)])
+    }
+
     package static func tooManySubscribers(limit: Int, retryAfter: Duration) -> Problem {
         Problem(
             .tooManySubscribers,

@@ -22,9 +22,22 @@ extension Problem {
             )
         case .receiveOnly:
             self = Problem(.receiveOnly, "the connection is configured as `receiveOnly`")
+        case .unstorable:
+            self = .storageUnavailable(
+                "the message was not accepted, as it cannot be stored",
+                retryAfter: Problem.retryDelay
+            )
         case .closed:
             self = .connectionClosed("the connection is closed; POST .../connect opens it again")
         }
+    }
+
+    /// What was asked for is done, but only as long as the process lives.
+    package static var doneButUnstorable: Problem {
+        .storageUnavailable(
+            "this is done, but cannot be stored yet: if the bridge ended before it can, it would be undone",
+            retryAfter: Problem.retryDelay
+        )
     }
 
     /// A message will never be sent.

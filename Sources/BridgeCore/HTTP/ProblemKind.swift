@@ -23,6 +23,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case internalError = "internal-error"
     case upstreamUnavailable = "upstream-unavailable"
     case outboxFull = "outbox-full"
+    case storageUnavailable = "storage-unavailable"
     case tooManySubscribers = "too-many-subscribers"
     case tooManyConnections = "too-many-connections"
 
@@ -57,6 +58,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .internalError: (500, "Internal error")
         case .upstreamUnavailable: (503, "Upstream unavailable")
         case .outboxFull: (503, "Outbox full")
+        case .storageUnavailable: (503, "Storage unavailable")
         case .tooManySubscribers: (503, "Too many subscribers")
         case .tooManyConnections: (503, "Too many connections")
         }

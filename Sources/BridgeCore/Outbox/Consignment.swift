@@ -14,8 +14,8 @@ package struct Consignment: Equatable, Sendable {
         package var state = MessageState.queued
     }
 
-    private let ids: MessageIDs
-    private var states: MessageStates
+    package let ids: MessageIDs
+    package private(set) var states: MessageStates
     private var waiting: Int
     private var firstLoss: Int?
 

@@ -53,6 +53,11 @@ package struct MessageJournal: Sendable {
         if strayCount > waiting.count / 2 + 32 { removeStrays() }
     }
 
+    /// Messages, which were queued, were not accepted after all; takes as long as there are messages that wait.
+    package mutating func withdrawn(_ numbers: Range<UInt64>) {
+        removeStrays(and: numbers)
+    }
+
     /// Where the message stands among those that wait.
     private func place(of number: UInt64) -> Int? {
         // Most that is asked for ends next, or was queued just now.
@@ -65,9 +70,11 @@ package struct MessageJournal: Sendable {
         return place
     }
 
-    private mutating func removeStrays() {
+    private mutating func removeStrays(and others: Range<UInt64> = 0..<0) {
         var rest = Queue<Line>()
-        for line in waiting.elements where line.entry.state == .queued { rest.append(line) }
+        for line in waiting.elements where line.entry.state == .queued && !others.contains(line.number) {
+            rest.append(line)
+        }
         waiting = rest
         strayCount = 0
     }

@@ -6,7 +6,8 @@ package import WebSocketProtocol
 /// it, which makes it sent. With `confirm: pong` it is *unproven* from then on until `confirmed` says that the peer
 /// has it, which makes it sent. What is not sent when the connection drops goes back in front, in its order.
 ///
-/// Messages are numbered in the order in which they came, and go out in that order.
+/// Messages are numbered in the order in which they came, and go out in that order. Where they are to be stored first,
+/// those behind `durableThrough` stay until they are.
 package struct Outbox: Sendable {
     /// What the connection does with messages at the moment.
     package enum Uplink: Equatable, Sendable {
@@ -55,6 +56,8 @@ package struct Outbox: Sendable {
     /// Older than all in flight, as those are older than all that are queued.
     private(set) var unproven = Queue<Entry>()
     var lastNumber: UInt64 = 0
+    /// What has a greater number is not safe on disk yet, and is not handed out.
+    package internal(set) var durableThrough = UInt64.max
     var queuedBytes = 0
     /// Of what is in flight or unproven.
     private var outBytes = 0
@@ -79,13 +82,15 @@ package struct Outbox: Sendable {
     /// Takes messages in behind all others, in order: all or none.
     ///
     /// With `mayWait` false they are refused unless the connection is ready. What does not fit into `room` is as
-    /// what does not fit into the settings.
+    /// what does not fit into the settings. Last, before anything changes, `store` is asked whether they can be stored
+    /// with these numbers.
     package mutating func append(
         _ messages: [Message],
         uplink: Uplink,
         mayWait: Bool = true,
         room: OutboxRoom = .unlimited,
-        now: Instant
+        now: Instant,
+        store: ((Range<UInt64>) throws(OutboxError) -> Void)? = nil
     ) throws(OutboxError) -> Receipt {
         switch uplink {
         case .ready: break
@@ -99,8 +104,11 @@ package struct Outbox: Sendable {
         guard Outbox.memoryBytes(messages.count, size) <= room.total else {
             throw .tooLarge(limit: max(0, room.total - Outbox.memoryBytes(messages.count, 0)))
         }
-        let dropped = try makeRoom(for: messages.count, size: size, within: room)
+        let bounds = bounds(beside: messages.count, size: size, within: room)
+        if !messages.isEmpty { try checkRoom(within: bounds) }
         let first = lastNumber + 1
+        try store?(first..<first + UInt64(messages.count))
+        let dropped = messages.isEmpty ? [] : makeRoom(within: bounds)
         for message in messages {
             lastNumber += 1
             queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
@@ -109,22 +117,22 @@ package struct Outbox: Sendable {
         return Receipt(ids: MessageIDs(epoch: epoch, numbers: first..<lastNumber + 1), dropped: dropped)
     }
 
-    private mutating func makeRoom(
-        for count: Int,
-        size: Int,
-        within room: OutboxRoom
-    ) throws(OutboxError) -> [MessageID] {
-        guard count > 0 else { return [] }
+    private func bounds(beside count: Int, size: Int, within room: OutboxRoom) -> Bounds {
         let memory = memoryBytes.addingReportingOverflow(room.free)
-        let bounds = Bounds(
+        return Bounds(
             messages: settings.maxMessages - count,
             bytes: settings.maxBytes - size,
             memory: (memory.overflow ? .max : memory.partialValue) - Outbox.memoryBytes(count, size)
         )
-        if bounds.hold(messages, bytes) { return [] }
-        guard settings.overflow == .dropOldest else { throw .full }
-        // Looked at first, so that nothing is dropped in vain: what may have reached the upstream cannot be.
-        guard bounds.hold(outCount, outBytes) else { throw .full }
+    }
+
+    /// Looked at first, so that nothing is dropped in vain: what may have reached the upstream cannot be.
+    private func checkRoom(within bounds: Bounds) throws(OutboxError) {
+        guard !bounds.hold(messages, bytes) else { return }
+        guard settings.overflow == .dropOldest, bounds.hold(outCount, outBytes) else { throw .full }
+    }
+
+    private mutating func makeRoom(within bounds: Bounds) -> [MessageID] {
         var dropped: [MessageID] = []
         while !bounds.hold(messages, bytes), let oldest = popQueued() {
             dropped.append(id(oldest.number))
@@ -163,7 +171,12 @@ package struct Outbox: Sendable {
 
 extension Outbox {
     /// `next` has one to hand out.
-    var hasNext: Bool { !queued.isEmpty && mayGo }
+    var hasNext: Bool { !queued.isEmpty && mayGo && isDurable }
+
+    /// The first one is safe on disk, if it has to be.
+    private var isDurable: Bool {
+        durableThrough == .max || queued.first.map { $0.number <= durableThrough } ?? false
+    }
 
     /// A message that may be too big for the peer goes alone, so that the next refusal is its own.
     ///
@@ -186,7 +199,7 @@ extension Outbox {
     ///
     /// Those that have expired are to be taken out before, with `expire`.
     package mutating func next() -> Departure? {
-        guard mayGo, let entry = popQueued() else { return nil }
+        guard hasNext, let entry = popQueued() else { return nil }
         inFlight.append(entry)
         outBytes += entry.size
         return Departure(id: id(entry.number), message: entry.message)

@@ -51,4 +51,6 @@ package enum OutboxError: Error, Equatable, Sendable {
     case closed
     /// Nothing is ever sent on the connection.
     case receiveOnly
+    /// The store cannot be written at the moment.
+    case unstorable
 }

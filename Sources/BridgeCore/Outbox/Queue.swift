@@ -15,7 +15,7 @@ package struct Queue<Element> {
     /// How many elements it has places for.
     var room: Int { slots.count }
 
-    var first: Element? { isEmpty ? nil : slots[head] }
+    package var first: Element? { isEmpty ? nil : slots[head] }
 
     var last: Element? { isEmpty ? nil : self[count - 1] }
 
@@ -73,7 +73,7 @@ package struct Queue<Element> {
         return first
     }
 
-    mutating func popLast() -> Element? {
+    @discardableResult mutating func popLast() -> Element? {
         guard !isEmpty else { return nil }
         count -= 1
         let index = place(count)

@@ -24,7 +24,7 @@ package struct ClockReading: Sendable {
 }
 
 extension Outbox {
-    /// Goes on with what was stored: all that waited, in order, and no number twice.
+    /// Goes on with what was stored: all that waited, in order, and no number twice. What comes is to be stored first.
     ///
     /// `epoch` is that of the ids under which the messages were accepted.
     package init(
@@ -41,6 +41,7 @@ extension Outbox {
             queuedBytes += stored.message.bytes.count
             lastNumber = max(lastNumber, stored.number)
         }
+        durableThrough = lastNumber
     }
 }
 

@@ -169,7 +169,7 @@ internal import Glibc
     package func stop() {
         guard let daemon = unsafe daemon else { return }
         stopAccepting()
-        for held in heldAnswers.values { held.endWait() }
+        for held in heldAnswers.values { held.endWait(isFinal: true) }
         run()
         poll = nil
         timeout = nil

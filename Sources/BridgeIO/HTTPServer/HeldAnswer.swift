@@ -24,6 +24,8 @@ internal import CMicroHTTPD
     /// A client may wait for its answer after that all the same, so the owner gives the best one it has, now; an
     /// owner that gives none has the connection closed.
     package var onLastCall: () -> Void = {}
+    /// The owner will answer by itself, though the client closed its sending side.
+    private var isPromised = false
 
     private let connection: OpaquePointer
     private let server: HTTPServer
@@ -47,6 +49,11 @@ internal import CMicroHTTPD
         }
         onLastCall = {}
     }
+
+    /// Instead of an answer to the last call: it will come by itself, and soon.
+    ///
+    /// A server that stops does not wait for it.
+    package func promise() { isPromised = true }
 
     // MARK: For the server
 
@@ -76,13 +83,13 @@ internal import CMicroHTTPD
         }
     }
 
-    /// Asks for the answer one last time, and closes the connection if there is none.
-    func endWait() {
+    /// Asks for the answer one last time, and closes the connection if there is none, and none is promised.
+    func endWait(isFinal: Bool = false) {
         guard case .suspended(let watch) = progress else { return }
         // The end of a stream does not pass: it would be reported again in every turn.
         watch.stop()
         onLastCall()
-        guard case .suspended = progress else { return }
+        guard case .suspended = progress, isFinal || !isPromised else { return }
         progress = .abandoned
         onLastCall = {}
         // Without a timeout the daemon does not reap it while an older connection stays open.

@@ -1,4 +1,6 @@
 package import BridgeCore
+// Where its header is read before Glibc's, C's `timespec` counts as being from there.
+internal import CUV
 internal import Glibc
 
 extension WallTime {

@@ -10,7 +10,14 @@ extension ManagedConnection {
     /// Takes messages into the outbox, all or none, to be written in their turn.
     ///
     /// With `mayWait` false they are refused while the connection is not ready. Returns their ids in order.
-    package func send(_ messages: [Message], mayWait: Bool = true) throws(OutboxError) -> MessageIDs {
+    ///
+    /// Where there is a store they are accepted only once that has them, as `onStored` is told in a later turn.
+    package func send(
+        _ messages: [Message],
+        mayWait: Bool = true,
+        key: MessageKey? = nil,
+        onStored: ((Bool) -> Void)? = nil
+    ) throws(OutboxError) -> MessageIDs {
         let now = surroundings.loop.now
         expire(now)
         // It may wake the connection even if it is refused: whoever comes again finds it ready then.
@@ -20,7 +27,8 @@ extension ManagedConnection {
             uplink: uplink,
             mayWait: mayWait,
             room: surroundings.memory?.outboxRoom ?? .unlimited,
-            now: now
+            now: now,
+            store: storing(messages, key, onStored)
         )
         let time = surroundings.wallClock()
         for number in receipt.ids.numbers { journal.queued(number, at: time) }
@@ -166,6 +174,7 @@ extension ManagedConnection {
 
     private func end(_ id: MessageID, as state: MessageState) {
         journal.ended(id.number, as: state)
+        surroundings.store?.ended(id.number, as: state)
         onEnd(id, state)
     }
 

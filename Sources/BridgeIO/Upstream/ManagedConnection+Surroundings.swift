@@ -15,6 +15,8 @@ extension ManagedConnection {
         package var transfers: Transfers
         /// Shared by all outboxes; nil: they have what memory there is.
         package var memory: (any OutboxMemory)?
+        /// Keeps what the outbox takes; nil: it ends with the process.
+        package var store: (any MessageStore)?
 
         package init(
             loop: Loop,
@@ -22,6 +24,7 @@ extension ManagedConnection {
             transfers: Transfers? = nil,
             sink: any ConnectionSink,
             memory: (any OutboxMemory)? = nil,
+            store: (any MessageStore)? = nil,
             epoch: Epoch,
             wallClock: @escaping () -> WallTime
         ) {
@@ -30,6 +33,7 @@ extension ManagedConnection {
             self.transfers = transfers ?? Transfers(loop: loop)
             self.sink = sink
             self.memory = memory
+            self.store = store
             self.epoch = epoch
             self.wallClock = wallClock
         }

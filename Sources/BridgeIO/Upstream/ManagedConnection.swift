@@ -36,7 +36,7 @@ package final class ManagedConnection {
     var schedule: SendSchedule
     /// There is a rate; every message asks, and asking the schedule copies it.
     private(set) var isRated: Bool
-    var journal = MessageJournal()
+    var journal: MessageJournal
     var tally: ConnectionTally
     var line: Line?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
@@ -62,12 +62,13 @@ package final class ManagedConnection {
     private var successor: (route: UpstreamRoute, settings: ConnectionSettings)?
     private var wishes = PendingWishes()
 
-    /// Does nothing before `start`.
+    /// Does nothing before `start`; goes on with what is `stored`, if there is a store.
     package init(
         name: String,
         route: UpstreamRoute,
         settings: ConnectionSettings,
-        surroundings: Surroundings
+        surroundings: Surroundings,
+        stored: StoredConnection? = nil
     ) {
         self.name = name
         self.route = route
@@ -75,10 +76,19 @@ package final class ManagedConnection {
         credentials = TLSCredentials.shared(for: route.tls)
         self.surroundings = surroundings
         machine = ConnectionMachine(settings, supply: route.source.supply, sha256: Digests.sha256)
-        outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
+        if let stored {
+            let now = ClockReading(instant: surroundings.loop.now, time: surroundings.wallClock())
+            let epoch = surroundings.epoch
+            outbox = Outbox(settings.outbox, epoch: epoch, restoring: stored, now: now)
+            journal = MessageJournal(restoring: stored)
+        } else {
+            outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
+            journal = MessageJournal()
+        }
         schedule = SendSchedule(rate: settings.rate)
         isRated = schedule.isRated
         tally = ConnectionTally(at: surroundings.wallClock())
+        noteMemory()
     }
 
     // MARK: What users and the process ask for
@@ -86,6 +96,8 @@ package final class ManagedConnection {
     /// Dials, if the settings say so; call it once.
     package func start() {
         lookAtNetwork()
+        watchAge()
+        noteDemand()
         tell(.started)
     }
 

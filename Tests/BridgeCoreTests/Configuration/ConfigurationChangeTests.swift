@@ -107,6 +107,7 @@ import WebSocketProtocol
         ("http.listen", { $0.http.listen = .unix(path: "/run/b") }),
         ("http.publicDirectory", { $0.http.publicDirectory = PublicDirectory(name: "page") }),
         ("http.maxSubscribers", { $0.http.maxSubscribers = 20_000 }),
+        ("storage.directory", { $0.storage.directory = "/data" }),
         ("http.maxConnectionsPerClient", { $0.http.maxConnectionsPerClient = 3 }),
     ]
 

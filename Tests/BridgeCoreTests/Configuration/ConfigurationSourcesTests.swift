@@ -88,7 +88,6 @@ import WebSocketProtocol
         ("ALLOWED_ORIGINS", "https://a/", "without a path"),
         ("ALLOWED_ORIGINS", "https://", "origins such as"),
         ("ALLOWED_ORIGINS", "https://*.a", "origins such as"),
-        ("DATA_DIR", "/d", "not supported"),
     ])
     func `that are wrong in the environment are a wrong configuration`(
         name: String,

@@ -1,5 +1,6 @@
 import BridgeCore
 import Synchronization
+import Testing
 import WebSocketProtocol
 
 @testable import Storage
@@ -8,6 +9,7 @@ import WebSocketProtocol
 final class StoreRig {
     let folder: StoreFolder
     let store: Store
+    let recovery: StoreRecovery
     private let doorbell: Doorbell
     private(set) var news = StoreNews()
     private(set) var refused: Set<StoreTicket> = []
@@ -29,11 +31,10 @@ final class StoreRig {
             onWake()
             doorbell.ring()
         }
+        recovery = try #require(store.takeRecovery())
     }
 
     deinit { store.close() }
-
-    var recovery: StoreRecovery { store.recovery }
 
     func wait(until isThere: (StoreNews) -> Bool) {
         while true {

@@ -57,16 +57,6 @@ extension Field {
         )
     }
 
-    /// A section of which nothing is there yet.
-    static func section(_ key: String, _ fields: [Field]) -> Field {
-        Field(
-            key: key,
-            keys: fields.schema(),
-            isAvailable: true,
-            read: { node, section, reader in fields.read(node, into: &section, &reader) },
-            write: { _ in nil }
-        )
-    }
 }
 
 extension [SchemaKey] {

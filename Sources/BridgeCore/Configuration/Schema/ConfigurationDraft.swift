@@ -2,6 +2,7 @@
 struct ConfigurationDraft: Sendable {
     var http = HTTPSettings()
     var memory = MemorySettings()
+    var storage = StorageSettings()
     var history = HistoryLimits()
     /// By name.
     var connections: [String: ConnectionDraft] = [:]
@@ -11,6 +12,7 @@ struct ConfigurationDraft: Sendable {
     init(_ configuration: BridgeConfiguration) {
         http = configuration.http
         memory = configuration.memory
+        storage = configuration.storage
         history = configuration.history
         connections = configuration.connections.mapValues(ConnectionDraft.init)
     }
@@ -19,7 +21,7 @@ struct ConfigurationDraft: Sendable {
     static let fields: [Field<ConfigurationDraft>] = [
         .section("http", \.http, HTTPSettings.fields),
         .section("memory", \.memory, MemorySettings.fields),
-        .section("storage", [.later("directory", only: .null)]),
+        .section("storage", \.storage, StorageSettings.fields),
         .section("history", \.history, HistoryLimits.fields),
         Field(
             "connections",

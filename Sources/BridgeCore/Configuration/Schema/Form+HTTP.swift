@@ -20,6 +20,17 @@ extension Form<PublicDirectory> {
 }
 
 extension Form<String> {
+    /// A path, which counts from the configuration file's folder.
+    static let folder = scalar(
+        "the path of a folder",
+        resolve: { text, reader in text.isEmpty ? text : reader.resolved(text) },
+        parse: { text throws(MalformedValue) in
+            guard !text.isEmpty else { throw MalformedValue("the path of a folder") }
+            return text
+        },
+        write: { .quoted($0) }
+    )
+
     static let origin = one(of: "an origin such as https://example.org, without a path, or *") {
         HTTPSettings.isOrigin($0)
     }

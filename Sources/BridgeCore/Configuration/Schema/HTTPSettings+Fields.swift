@@ -99,6 +99,13 @@ extension HistoryLimits {
     ]
 }
 
+extension StorageSettings {
+    /// The section `storage`.
+    static let fields: [Field<StorageSettings>] = [
+        Field("directory", \.directory, .optional(.folder))
+    ]
+}
+
 extension MemorySettings {
     /// The section `memory`.
     static let fields: [Field<MemorySettings>] = [

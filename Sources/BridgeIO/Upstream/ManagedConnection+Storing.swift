@@ -1,0 +1,45 @@
+internal import BridgeCore
+internal import WebSocketProtocol
+
+/// An outbox whose messages are stored before they go out, or are answered for.
+extension ManagedConnection {
+    /// What has messages stored under the numbers that they get; nil: there is no store, or nothing for it.
+    func storing(
+        _ messages: [Message],
+        _ key: MessageKey?,
+        _ onStored: ((Bool) -> Void)?
+    ) -> ((Range<UInt64>) throws(OutboxError) -> Void)? {
+        guard let store = surroundings.store, !messages.isEmpty || key != nil else { return nil }
+        let time = surroundings.wallClock()
+        let epoch = surroundings.epoch
+        return { numbers throws(OutboxError) in
+            let stored = zip(numbers, messages).map { number, message in
+                StoredMessage(number: number, queuedAt: time, message: message)
+            }
+            let key = key.map { key in
+                StoredKey(
+                    key.text,
+                    fingerprint: key.fingerprint,
+                    ids: MessageIDs(epoch: epoch, numbers: numbers),
+                    at: time
+                )
+            }
+            try store.offer(stored, key: key) { [weak self] isStored in
+                if isStored { self?.stored(numbers) } else { self?.withdraw(numbers) }
+                onStored?(isStored)
+                self?.fill()
+            }
+        }
+    }
+
+    private func stored(_ numbers: Range<UInt64>) {
+        guard !numbers.isEmpty else { return }
+        outbox.stored(through: numbers.upperBound - 1)
+    }
+
+    private func withdraw(_ numbers: Range<UInt64>) {
+        _ = outbox.withdraw(numbers)
+        journal.withdrawn(numbers)
+        noteDemand()
+    }
+}

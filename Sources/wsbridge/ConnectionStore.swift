@@ -1,0 +1,44 @@
+internal import BridgeCore
+internal import WebSocketProtocol
+
+/// What one connection has in the store.
+final class ConnectionStore: MessageStore {
+    let id: StoredConnectionID
+    private let name: String
+    private unowned let store: BridgeStore
+
+    init(_ id: StoredConnectionID, _ name: String, in store: BridgeStore) {
+        self.id = id
+        self.name = name
+        self.store = store
+    }
+
+    /// There is such a connection, and so much of its past is to be kept.
+    func keep(_ limits: HistoryLimits) {
+        store.note(.connection(id, name: name, limits: limits))
+    }
+
+    /// Nobody wants it any more, nor what it has.
+    func remove() {
+        store.note(.removed(id))
+    }
+
+    func offer(
+        _ messages: [StoredMessage],
+        key: StoredKey?,
+        completion: @escaping (Bool) -> Void
+    ) throws(OutboxError) {
+        guard store.offer([.messages(messages, of: id, key: key)], completion: completion) else {
+            throw .unstorable
+        }
+    }
+
+    func ended(_ number: UInt64, as state: MessageState) {
+        store.note(.ended(number, of: id, as: state))
+    }
+
+    /// The first answer to a request with a key was given.
+    func answered(_ key: String, _ states: MessageStates) {
+        store.note(.answered(key: key, of: id, states))
+    }
+}
