@@ -28,10 +28,7 @@ struct Schema {
     }
 
     private func migrate(_ database: borrowing Database, at time: Int64) throws(StorageError) {
-        let found = try version(of: database)
-        guard found <= version else {
-            throw StorageError(.newer(version: found, known: version), path: database.path)
-        }
+        let found = try knownVersion(of: database)
         for next in found..<version {
             try database.execute(scripts[next])
             try database.execute(
@@ -40,7 +37,17 @@ struct Schema {
         }
     }
 
-    /// 0: there is nothing in it.
+    /// Which version a database has; 0: there is nothing in it.
+    ///
+    /// - Throws: if it is none of ours or too new.
+    func knownVersion(of database: borrowing Database) throws(StorageError) -> Int {
+        let found = try version(of: database)
+        guard found <= version else {
+            throw StorageError(.newer(version: found, known: version), path: database.path)
+        }
+        return found
+    }
+
     private func version(of database: borrowing Database) throws(StorageError) -> Int {
         let application = try database.integer("PRAGMA application_id") ?? 0
         let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0

@@ -61,7 +61,7 @@ package final class Store: Sendable {
     /// So much waits to be written that nothing more should come for a while.
     package var isCongested: Bool { mailbox.isCongested }
 
-    /// Since when the writer has been at the same work; nil: it waits for some.
+    /// Since when the writer has been at the same piece of work; nil: it waits for some.
     package var busySince: Instant? { mailbox.busySince }
 
     /// A connection for reading, for one thread at a time.

@@ -20,7 +20,7 @@ final class StoreDirectory {
     /// Makes the directory, its parents and the files if they are not there, for this user alone, and takes it.
     init(_ path: String) throws(StorageError) {
         let folder = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        database = folder + "/wsbridge.db"
+        database = StoreDirectory.database(in: path)
         lockPath = folder + "/wsbridge.lock"
         try StoreDirectory.make(folder)
         descriptor = try StoreDirectory.open(lockPath)
@@ -54,6 +54,11 @@ final class StoreDirectory {
         if note?.mark != nil, lseek(found, 0, SEEK_END) == 0 {
             throw StorageError(.damaged, path: database, detail: "it is empty and was not before")
         }
+    }
+
+    /// Where the database of a directory is.
+    static func database(in path: String) -> String {
+        path + (path.hasSuffix("/") ? "" : "/") + "wsbridge.db"
     }
 
     /// The lock goes with the descriptor, however the process ends.

@@ -120,11 +120,17 @@ final class StoreMailbox: Sendable {
 
     /// The writer is done with these, whatever became of them.
     func finish(_ letters: [Letter]) {
-        state.withLock { state in
+        let isRelieved = state.withLock { state in
+            let wasCongested = state.cost > congestion
             state.cost -= letters.reduce(0) { $0 + $1.cost }
-            state.busySince = nil
+            return wasCongested && state.cost <= congestion
         }
+        // Whoever paused is told that it may go on, though nothing else is new.
+        if isRelieved { wake() }
     }
+
+    /// The writer does something else than to write letters.
+    func isBusy(at now: Instant) { state.withLock { $0.busySince = now } }
 
     /// Tells the loop.
     func publish(_ change: (inout StoreNews) -> Void) {
@@ -140,6 +146,7 @@ final class StoreMailbox: Sendable {
     func wait(for limit: Duration?) {
         let isIdle = state.withLock { state in
             state.isAsleep = state.letters.isEmpty && !state.isClosing
+            state.busySince = nil
             return state.isAsleep
         }
         if isIdle { doorbell.wait(for: limit) }

@@ -185,9 +185,12 @@ final class StoreWriter {
     private func rest() {
         if failure != nil {
             if let retryDue, retryDue > now { return mailbox.wait(for: retryDue - now) }
-            return retryDue == nil ? mailbox.wait(for: nil) : recover()
+            guard retryDue != nil else { return mailbox.wait(for: nil) }
+            mailbox.isBusy(at: now)
+            return recover()
         }
         if let syncDue, syncDue <= now {
+            mailbox.isBusy(at: now)
             _ = sync()
         } else if session.hasRefuse || ageDue.map({ $0 <= now }) == true {
             keepHouse()
@@ -199,6 +202,7 @@ final class StoreWriter {
     }
 
     private func keepHouse() {
+        mailbox.isBusy(at: now)
         ageDue = nil
         do throws(StorageError) {
             try session.keepHouse(at: wallTime)

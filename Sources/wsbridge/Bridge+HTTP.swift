@@ -25,6 +25,7 @@ extension Bridge: HTTPHandler {
             guard let file = files[path] else { throw .notFound("there is no such file") }
             return .response(file.response(to: head).adding(request.fields))
         case .health:
+            guard store?.isStalled != true else { throw .storageStalled }
             return .response(json(request) { $0.member("status", "ok") })
         case .connectionList:
             return .response(connectionList(request))

@@ -17,6 +17,12 @@ extension Bridge {
         }
     }
 
+    /// Has upstreams wait, or go on, as the store can take what they send.
+    func holdBack() {
+        let isHeldBack = store?.isCongested ?? false
+        for connection in allConnections { connection.upstream.isHeldBack = isHeldBack }
+    }
+
     /// Gives an answer once all that has happened is safe on disk, or at once where there is no store.
     func onceStored(_ response: HTTPResponse, _ request: AdmittedRequest) -> HTTPAnswer {
         guard let store else { return .response(response) }

@@ -62,6 +62,7 @@ final class Bridge {
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
         flushes = FlushRound(loop: loop)
         transfers = Transfers(loop: loop)
+        store?.onCongestion = { [unowned self] in holdBack() }
         hub.onAudienceChange = { [unowned self] connections in
             for connection in onDemand where connections.contains(connection.index) {
                 connection.noteAudience()
@@ -169,6 +170,7 @@ final class Bridge {
         )
         connections[name]?.store?.keep(configuration.history)
         connections[name]?.upstream.network = network
+        connections[name]?.upstream.isHeldBack = store?.isCongested ?? false
     }
 
     // MARK: Another configuration
@@ -266,7 +268,7 @@ final class Bridge {
             flushes.flush()
             guard server.runIfNeeded() || hub.hasNews else { break }
         }
-        store?.flush()
+        store?.endTurn()
         server.prepareToWait()
         // What the last round brought about goes out after the upstreams have had their turn.
         nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil

@@ -14,11 +14,19 @@ final class BridgeStore {
     let path: String
     /// Why nothing can be written at the moment; nil: it can.
     private(set) var failure: StorageError?
+    /// Since when that is so.
+    private var failingSince: Instant?
+    /// So much waits to be written that nothing more should come for a while.
+    private(set) var isCongested = false {
+        didSet { if isCongested != oldValue { onCongestion() } }
+    }
+    var onCongestion: () -> Void = {}
     /// Further parts of the bridge that have something in the store get all its news, in this order.
     var onNews: [(StoreNews) -> Void] = []
 
     private let store: Store
     private let bell: LoopBell
+    private let loop: Loop
     private let log: Log
     private var facts: [StoreFact] = []
     /// Offers that are to be synced, oldest first.
@@ -35,6 +43,7 @@ final class BridgeStore {
         let bell = LoopBell(loop: loop)
         store = try Store(in: directory, StoreOptions(boot: BootID.current), wake: bell.ring)
         self.bell = bell
+        self.loop = loop
         self.log = log
         path = store.path
         guard var recovery = store.takeRecovery() else {
@@ -64,11 +73,18 @@ final class BridgeStore {
     /// Has a fact stored by and by, after all that was offered before.
     func note(_ fact: StoreFact) { facts.append(fact) }
 
-    /// Hands over what was noted; to be called at the end of each turn.
+    /// Hands over what was noted.
     func flush() {
         guard !facts.isEmpty else { return }
         store.note(facts)
         facts.removeAll(keepingCapacity: facts.count <= 1024)
+    }
+
+    /// Nothing more comes in this turn of the loop.
+    func endTurn() {
+        flush()
+        // Of relief there is news.
+        if !isCongested { isCongested = store.isCongested }
     }
 
     // MARK: News
@@ -76,6 +92,7 @@ final class BridgeStore {
     private func takeNews() {
         let news = store.takeNews()
         tell(of: news.failure)
+        isCongested = news.isCongested
         let refused = Set(news.refused)
         while let offer = offers.first, offer.ticket <= news.synced || refused.contains(offer.ticket) {
             offers.popFirst()
@@ -98,7 +115,25 @@ final class BridgeStore {
         } else {
             log.info("the store can be written again")
         }
+        // Another reason is no progress.
+        failingSince = failure == nil ? nil : failingSince ?? loop.now
         self.failure = failure
+    }
+
+    /// Nothing could be written for a while: the disk does not answer, or has no room.
+    var isStalled: Bool {
+        let beginning = [failingSince, store.busySince].compactMap(\.self).min()
+        return beginning.map { loop.now - $0 >= BridgeStore.patience } ?? false
+    }
+
+    private static let patience = Duration.seconds(5)
+
+    /// Writes the value of `storage` in the status.
+    func writeStatus(to json: inout JSONWriter) {
+        json.object { json in
+            json.member("path", path)
+            json.member("error", failure?.text)
+        }
     }
 
     // MARK: The end

@@ -93,6 +93,11 @@ final class BridgedConnection {
             gaps: hub.gaps(of: index),
             history: { json in hub.historyStatus(of: index).writeMembers(to: &json) }
         )
+        if let store {
+            json.member("storage") { store.store.writeStatus(to: &$0) }
+        } else {
+            json.member("storage", null: ())
+        }
     }
 }
 

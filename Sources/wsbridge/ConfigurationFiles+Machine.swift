@@ -1,5 +1,6 @@
 internal import BridgeCore
 internal import BridgeIO
+internal import Storage
 
 extension ConfigurationFiles {
     /// The files of this machine, with all that a bridge needs of them at its start.
@@ -10,6 +11,13 @@ extension ConfigurationFiles {
         var files = ConfigurationFiles.local(patience: patience)
         files.tryTLS = \.fileFaults
         files.memoryLimit = { .ofSystem }
+        files.inspectStore = { directory throws(Unreadable) in
+            do throws(StorageError) {
+                return try StoreInspection(of: directory).text
+            } catch {
+                throw Unreadable(error.text)
+            }
+        }
         files.findPage = { directory throws(Unreadable) in
             do throws(StartError) {
                 _ = try FoundPage(directory, executableFolder: folder)

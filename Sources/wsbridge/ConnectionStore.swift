@@ -5,7 +5,7 @@ internal import WebSocketProtocol
 final class ConnectionStore: MessageStore {
     let id: StoredConnectionID
     private let name: String
-    private unowned let store: BridgeStore
+    unowned let store: BridgeStore
 
     init(_ id: StoredConnectionID, _ name: String, in store: BridgeStore) {
         self.id = id

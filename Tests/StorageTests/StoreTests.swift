@@ -7,6 +7,16 @@ import WebSocketProtocol
 
 /// What a store still knows when it is opened again.
 struct StoreTests {
+    @Test func `a store that is closed without waiting says when that is done`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        let ticket = try rig.store.offer([messages(1...2)], .synced)
+        rig.store.beginClosing()
+        rig.wait { $0.isClosed }
+        #expect(rig.news.synced >= ticket)
+        #expect(try StoreRig(rig.folder).recovery.connections.first?.messages.count == 2)
+    }
+
     @Test func `a new store has nothing, and an epoch`() throws {
         let rig = try StoreRig(StoreFolder(exists: false))
         #expect(rig.recovery.headSequence == 0)

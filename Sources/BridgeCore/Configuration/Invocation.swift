@@ -45,7 +45,7 @@ package enum Invocation: Equatable, Sendable {
             self = .serve(try BridgeConfiguration(arguments, environment, files, for: .serve))
         case .check:
             let checked = try BridgeConfiguration(arguments, environment, files, for: .check)
-            self = .check(text: checked.effectiveText(files.memoryLimit()))
+            self = .check(text: checked.effectiveText(files.memoryLimit()) + (try checked.storeText(files)))
         case .demo:
             self = .demo(try BridgeConfiguration(arguments, environment, files, for: .demo))
         case .health:

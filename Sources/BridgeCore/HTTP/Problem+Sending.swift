@@ -40,6 +40,11 @@ extension Problem {
         )
     }
 
+    /// The bridge is not well: its store makes no progress.
+    package static var storageStalled: Problem {
+        .storageUnavailable("nothing could be stored for 5 seconds", retryAfter: Problem.retryDelay)
+    }
+
     /// A message will never be sent.
     static func lost(_ id: MessageID, _ state: MessageState) -> Problem {
         state == .expired

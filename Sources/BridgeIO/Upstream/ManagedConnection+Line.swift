@@ -69,6 +69,7 @@ extension ManagedConnection {
         let socket = UpstreamSocket(loop: surroundings.loop, target: route.target(url)) { [weak self] in
             self?.happened($0, on: id)
         }
+        socket.isHeldBack = isHeldBack
         socket.onRemark = { [weak self] in self?.surroundings.sink.remarked($0) }
         line = Line(id: id, socket: socket, urlIndex: machine.urlIndex)
         socket.dial()

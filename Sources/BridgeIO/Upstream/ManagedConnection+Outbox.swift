@@ -22,15 +22,15 @@ extension ManagedConnection {
         expire(now)
         // It may wake the connection even if it is refused: whoever comes again finds it ready then.
         if !isReady, !messages.isEmpty { tell(.messageOffered) }
+        let time = surroundings.wallClock()
         let receipt = try outbox.append(
             messages,
             uplink: uplink,
             mayWait: mayWait,
             room: surroundings.memory?.outboxRoom ?? .unlimited,
             now: now,
-            store: storing(messages, key, onStored)
+            store: storing(messages, at: time, key, onStored)
         )
-        let time = surroundings.wallClock()
         for number in receipt.ids.numbers { journal.queued(number, at: time) }
         for id in receipt.dropped { lose(id, as: .dropped) }
         fill(now)

@@ -6,11 +6,11 @@ extension ManagedConnection {
     /// What has messages stored under the numbers that they get; nil: there is no store, or nothing for it.
     func storing(
         _ messages: [Message],
+        at time: WallTime,
         _ key: MessageKey?,
         _ onStored: ((Bool) -> Void)?
     ) -> ((Range<UInt64>) throws(OutboxError) -> Void)? {
         guard let store = surroundings.store, !messages.isEmpty || key != nil else { return nil }
-        let time = surroundings.wallClock()
         let epoch = surroundings.epoch
         return { numbers throws(OutboxError) in
             let stored = zip(numbers, messages).map { number, message in

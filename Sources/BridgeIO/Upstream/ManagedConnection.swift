@@ -52,6 +52,10 @@ package final class ManagedConnection {
     package var isFollowed = false {
         didSet { noteDemand() }
     }
+    /// What comes cannot be taken for a while, and is left to the kernel; silence is not held against the peer then.
+    package var isHeldBack = false {
+        didSet { if isHeldBack != oldValue { line?.socket.isHeldBack = isHeldBack } }
+    }
     private var random = SystemRandomNumberGenerator()
     private static let noTime = WallTime(millisecondsSince1970: 0)
     /// What has happened and the machine has not been told yet, oldest first.
@@ -138,6 +142,8 @@ package final class ManagedConnection {
     package func stop(onFinished: @escaping () -> Void) {
         self.onFinished = onFinished
         successor = nil
+        // The peer's close frame may stand behind what was not read.
+        isHeldBack = false
         fill(upTo: .max)
         tell(.stopRequested)
     }

@@ -16,16 +16,22 @@ extension UpstreamSocket {
         var hasBacklog: Bool { !backlog.isEmpty }
     }
 
-    /// Leaves what comes to the kernel, so that the peer slows down; what was read already is still reported.
-    package func pauseReading() {
-        reading.isPaused = true
-        transport?.stopReading()
-    }
-
-    /// Reads again after `pauseReading`.
-    package func resumeReading() {
-        reading.isPaused = false
-        if !reading.hasBacklog { transport?.startReading() }
+    /// Leaves messages to the kernel, so that the peer slows down; what was read already is still reported.
+    package var isHeldBack: Bool {
+        get { reading.isPaused }
+        set {
+            reading.isPaused = newValue
+            // The handshake is read all the same.
+            switch state {
+            case .open(let transport, _), .refusing(let transport, _):
+                if newValue {
+                    transport.stopReading()
+                } else if !reading.hasBacklog {
+                    transport.startReading()
+                }
+            case .idle, .dialling, .securing, .handshaking, .refused, .over: break
+            }
+        }
     }
 
     /// Bytes that came in so far, whether they are a whole frame or not.
@@ -69,6 +75,7 @@ extension UpstreamSocket {
             maximumMessageBytes: target.maximumMessageBytes
         )
         state = .open(transport, session)
+        if reading.isPaused { transport.stopReading() }
         onEvent(.opened(subprotocol: agreement.subprotocol, compression: agreement.compression != nil))
     }
 

@@ -43,6 +43,17 @@ import Testing
         #expect(ledger.find("b", fingerprint: [1], now: day) == .underWay)
     }
 
+    @Test func `knows nothing of a key whose messages were not accepted after all`() {
+        var ledger = IdempotencyLedger(maxKeys: 2)
+        ledger.accepted("a", fingerprint: [1], now: start)
+        ledger.accepted("b", fingerprint: [1], now: start)
+        ledger.withdrawn("a")
+        #expect(ledger.find("a", fingerprint: [2], now: start) == .new)
+        // It takes no room either.
+        ledger.accepted("c", fingerprint: [1], now: start)
+        #expect(ledger.find("b", fingerprint: [1], now: start) == .underWay)
+    }
+
     @Test func `takes a key that was accepted as it was first`() {
         var ledger = IdempotencyLedger()
         ledger.accepted("k", fingerprint: [1], now: start)

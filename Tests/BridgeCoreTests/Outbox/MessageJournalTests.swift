@@ -30,6 +30,20 @@ import WebSocketTestSupport
         #expect(journal[1] == nil)
     }
 
+    @Test func `forgets messages that were not accepted after all, and no others`() {
+        var journal = MessageJournal()
+        for number in 1...6 as ClosedRange<UInt64> { journal.queued(number, at: time) }
+        journal.ended(4, as: .dropped)
+        journal.withdrawn(3..<6)
+        #expect([1, 2, 6].allSatisfy { journal[$0]?.state == .queued })
+        #expect(journal[3] == nil)
+        #expect(journal[5] == nil)
+        #expect(journal[4]?.state == .dropped)
+        journal.queued(7, at: later)
+        journal.ended(7, as: .expired)
+        #expect(journal[7]?.state == .expired)
+    }
+
     @Test func `forgets the oldest ends, and never what is queued`() {
         var journal = MessageJournal(limit: 3)
         for number in 1...10 as ClosedRange<UInt64> { journal.queued(number, at: time) }

@@ -41,6 +41,7 @@ struct RestoringTests {
         #expect(outbox.load(now: now.instant).bytes == 6)
         let receipt = try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant)
         #expect(receipt.ids == MessageIDs(epoch: Self.epoch, numbers: 10..<11))
+        outbox.stored(through: 10)
         let numbers = (0..<3).map { _ in outbox.next()?.id.number }
         #expect(numbers == [4, 7, 10])
     }
@@ -78,6 +79,43 @@ struct RestoringTests {
         #expect(journal[3]?.state == .queued)
         #expect(journal[3]?.queuedAt == Self.time(99_000))
         #expect(journal[4] == nil)
+    }
+
+    @Test func `what waits is known among what has ended, in whatever order that came`() {
+        let stored = connection { connection in
+            connection.messages = [message(2), message(5), message(6)]
+            connection.outcomes = ([1, 3, 4] as [UInt64]).map { number in
+                StoredOutcome(number: number, queuedAt: Self.time(1), state: .dropped)
+            }
+        }
+        var journal = MessageJournal(restoring: stored)
+        for number in 7...20 as ClosedRange<UInt64> { journal.queued(number, at: Self.time(2)) }
+        #expect(([2, 5, 6, 7, 13, 20] as [UInt64]).allSatisfy { journal[$0]?.state == .queued })
+        #expect(([1, 3, 4] as [UInt64]).allSatisfy { journal[$0]?.state == .dropped })
+        journal.ended(5, as: .expired)
+        #expect(journal[5]?.state == .expired)
+    }
+
+    @Test func `a connection has what the store knows under its name, once, and new ones get new ids`() {
+        var recovery = StoreRecovery(
+            epoch: Self.epoch,
+            headSequence: 0,
+            nextConnection: StoredConnectionID(number: 9)
+        )
+        let orders = connection { $0.messages = [message(1)] }
+        recovery.connections = [
+            orders, StoredConnection(id: StoredConnectionID(number: 2), name: "trades"),
+            StoredConnection(id: StoredConnectionID(number: 3), name: "slip"),
+        ]
+        var connections = StoredConnections(recovery)
+        #expect(connections.claim("orders") == orders)
+        #expect(connections.claim("new").id.number == 9)
+        #expect(connections.leftOver.map(\.name) == ["slip", "trades"])
+        // It was removed meanwhile: what comes anew under its name has nothing of it.
+        #expect(connections.claim("orders") == StoredConnection(id: .init(number: 10), name: "orders"))
+        #expect(connections.forget("slip")?.number == 3)
+        #expect(connections.forget("slip") == nil)
+        #expect(connections.claim("slip").id.number == 11)
     }
 
     private func key(_ name: String, at milliseconds: Int64 = 99_000, answer: MessageStates? = nil)

@@ -50,7 +50,9 @@ private let cases = [
     KeyCase("http.keepAlive", "100ms"), KeyCase("http.retry", "0", shows: "0s"),
     KeyCase("http.requestTimeout", "1.5", shows: "1s500ms"), KeyCase("http.shutdownTimeout", "0s"),
     KeyCase("http.dynamicConnections", "true"),
-    KeyCase("memory.maxBytes", "8MiB"),
+    KeyCase("memory.maxBytes", "8MiB"), KeyCase("storage.directory", "/data"),
+    // It counts from the folder of the file.
+    KeyCase("storage.directory", "data", shows: "conf/data"),
     KeyCase("history.maxMessages", "0"), KeyCase("history.maxBytes", "1GiB"), KeyCase("history.maxAge", "2h"),
     KeyCase("history.includeSent", "true"),
     KeyCase("connections.*.url", "\"ws://a:b@h/p?q\"", shows: "\"ws://***@h/p?***\""),

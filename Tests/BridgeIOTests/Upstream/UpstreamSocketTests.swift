@@ -183,7 +183,7 @@ import WebSocketTestSupport
         let run = try run(upstream) { run, event in
             guard case .message = event else { return }
             if run.facts.count == 2 {
-                run.socket.pauseReading()
+                run.socket.isHeldBack = true
                 _ = run.socket.sendPing([])
                 run.socket.flush()
             }
@@ -192,7 +192,7 @@ import WebSocketTestSupport
         // The answer to the ping is under way, and stays there.
         loop.run(until: { upstream.peers.first?.received.isEmpty == false })
         #expect(run.facts.count == 2)
-        run.socket.resumeReading()
+        run.socket.isHeldBack = false
         run.resume()
         #expect(run.facts.count == 3)
     }

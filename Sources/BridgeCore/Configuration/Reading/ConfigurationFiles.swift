@@ -22,6 +22,8 @@ package struct ConfigurationFiles {
     package var tryTLS: (TLSSettings) -> [TLSFileFault] = { _ in [] }
     /// How much memory the process may use, as far as the system tells.
     package var memoryLimit: () -> MemoryLimit? = { nil }
+    /// Looks at the store in a directory, and tells in a line what it holds, or why none can be there.
+    package var inspectStore: (String) throws(Unreadable) -> String = { _ throws(Unreadable) in "" }
     /// Looks for the page.
     package var findPage: (PublicDirectory) throws(Unreadable) -> Void = { _ throws(Unreadable) in }
 

@@ -74,4 +74,14 @@ extension BridgeConfiguration {
         let bound = MemoryBound(configured: nil, limit: limit)
         return document + "# memory.maxBytes: \(ByteSize(bytes: bound.bytes).text) here (\(bound.source))\n"
     }
+
+    /// What the store holds, as a comment; throws where `serve` could not open it.
+    func storeText(_ files: ConfigurationFiles) throws(StartError) -> String {
+        guard let directory = storage.directory else { return "" }
+        do throws(ConfigurationFiles.Unreadable) {
+            return "# storage: \(try files.inspectStore(directory))\n"
+        } catch {
+            throw StartError([.init(nil, error.reason, .storeUnusable)])
+        }
+    }
 }
