@@ -13,8 +13,8 @@ final class StoreDirectory {
     /// What the lock file says.
     struct Note: Equatable {
         var process: Int32
-        /// Which database was there last; nil: not known.
-        var mark: String?
+        /// Which database was there last; several while its mark is being changed, none if it is not known.
+        var marks: [String]
     }
 
     /// Makes the directory, its parents and the files if they are not there, for this user alone, and takes it.
@@ -51,7 +51,7 @@ final class StoreDirectory {
         guard errno == EEXIST else { throw StoreDirectory.failure(errno, database) }
         let found = try StoreDirectory.open(database)
         defer { close(found) }
-        if note?.mark != nil, lseek(found, 0, SEEK_END) == 0 {
+        if note?.marks.isEmpty == false, lseek(found, 0, SEEK_END) == 0 {
             throw StorageError(.damaged, path: database, detail: "it is empty and was not before")
         }
     }
@@ -66,21 +66,24 @@ final class StoreDirectory {
 
     /// What the lock file says; nil if nothing that can be understood.
     var note: Note? {
-        var bytes = [UInt8](repeating: 0, count: 256)
+        var bytes = [UInt8](repeating: 0, count: StoreDirectory.noteBytes)
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
         let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
         guard let process = lines.first.flatMap({ Int32($0) }) else { return nil }
-        return Note(process: process, mark: lines.dropFirst().first.map(String.init))
+        return Note(process: process, marks: lines.dropFirst().map(String.init))
     }
 
     /// Says who has the directory and which database this is, safe from a power cut.
-    func write(mark: String) throws(StorageError) {
-        let bytes = Array("\(getpid())\n\(mark)\n".utf8)
-        let isWritten =
-            unsafe ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+    func write(marks: [String]) throws(StorageError) {
+        var bytes = Array(([String(getpid())] + marks).joined(separator: "\n").utf8)
+        // One write of always the same size, so that whoever is killed leaves either this or what was there before.
+        bytes += [UInt8](repeating: UInt8(ascii: "\n"), count: max(0, StoreDirectory.noteBytes - bytes.count))
+        let isWritten = unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
         guard isWritten, fsync(descriptor) == 0 else { throw StoreDirectory.failure(errno, lockPath) }
     }
+
+    private static let noteBytes = 256
 
     /// Makes the names of the files safe from a power cut.
     func sync() throws(StorageError) {

@@ -27,7 +27,9 @@ struct StoreFile {
         try options.schema.prepare(database, at: options.clock.wall().millisecondsSince1970)
         let found = try past(database)
         var past = found ?? Past(epoch: Epoch(startedAt: options.clock.wall(), random: &random))
-        if found != nil, directory.note?.mark != (try mark(past, database)) {
+        let oldMark = try mark(past, database)
+        let isKnown = found != nil && directory.note?.marks.contains(oldMark) == true
+        if found != nil, !isKnown {
             // Its ids may have been given to others after it was copied.
             past.epoch = Epoch(startedAt: options.clock.wall(), random: &random)
         }
@@ -43,9 +45,11 @@ struct StoreFile {
         past.mark = String(random.next(), radix: 36)
         past.boot = options.boot ?? ""
         past.isClean = false
+        let mark = try mark(past, database)
+        // Whoever is killed meanwhile leaves a database with one of these marks.
+        if isKnown { try directory.write(marks: [oldMark, mark]) }
         try write(past, database)
         let epoch = past.epoch
-        let mark = try mark(past, database)
         let session = try StoreSession(database, head: past.head, reserved: past.reserved)
         if let gap {
             try session.transact(at: options.clock.wall()) { session throws(StorageError) in
@@ -53,7 +57,7 @@ struct StoreFile {
             }
         }
         try session.sync()
-        try directory.write(mark: mark)
+        try directory.write(marks: [mark])
         try directory.sync()
         return Opening(session: session, recovery: try session.recovery(epoch: epoch))
     }
@@ -63,7 +67,8 @@ struct StoreFile {
     /// The old session must not be used afterwards.
     func reopen(_ old: StoreSession) throws(StorageError) -> StoreSession {
         let database = try connect()
-        guard let past = try past(database), directory.note?.mark == (try mark(past, database)) else {
+        guard let past = try past(database), directory.note?.marks.contains(try mark(past, database)) == true
+        else {
             throw StorageError(.moved, path: directory.database, detail: "there is another one in its place")
         }
         let head = max(old.head, past.head)
@@ -73,13 +78,16 @@ struct StoreFile {
     /// Has the file say that nothing is missing, and brings everything into it.
     func close(_ session: StoreSession, random: inout some RandomNumberGenerator) throws(StorageError) {
         guard var past = try past(session.database) else { return }
+        let oldMark = try mark(past, session.database)
         past.head = session.head
         past.reserved = session.head
         past.mark = String(random.next(), radix: 36)
         past.isClean = true
+        let mark = try mark(past, session.database)
+        try directory.write(marks: [oldMark, mark])
         try write(past, session.database)
         try session.sync()
-        try directory.write(mark: try mark(past, session.database))
+        try directory.write(marks: [mark])
         try session.database.checkpoint(truncating: true)
     }
 

@@ -1,5 +1,5 @@
 import BridgeCore
-import FoundationEssentials
+import Foundation
 import PowerCut
 import Testing
 
@@ -48,6 +48,30 @@ struct OpeningTests {
         let found = failure(folder)
         #expect(found?.reason == .newer(version: 99, known: 1))
         #expect(try database.integer("SELECT count(*) FROM migrations") == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `whoever was killed while the mark changed goes on with the same ids`(isFirst: Bool) throws {
+        let folder = try closed()
+        let before = try StoreRig(folder)
+        before.store.close()
+        let lock = folder.path + "/wsbridge.lock"
+        let mark = try #require(try lines(lock).last)
+        // As it is before the database changed, or after it.
+        try write([String(getpid())] + (isFirst ? [mark, "other 1"] : ["other 1", mark]), to: lock)
+        let after = try StoreRig(folder)
+        #expect(after.recovery.epoch == before.recovery.epoch)
+        after.store.close()
+        try write([String(getpid()), "other 1", "another 1"], to: lock)
+        #expect(try StoreRig(folder).recovery.epoch != before.recovery.epoch)
+    }
+
+    private func lines(_ path: String) throws -> [String] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private func write(_ lines: [String], to path: String) throws {
+        try lines.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
     }
 
     @Test(arguments: ["CREATE TABLE notes (text TEXT)", "PRAGMA application_id = 7"])

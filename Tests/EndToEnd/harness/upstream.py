@@ -147,11 +147,14 @@ class Peer:
         with contextlib.suppress(ConnectionClosed):
             while True:
                 message = await self._connection.recv()
-                if (answer := answers(message)) is not None:
-                    await self._connection.send(answer)
-                with self._news:
-                    self.messages.append(message)
-                    self._news.notify_all()
+                try:
+                    if (answer := answers(message)) is not None:
+                        await self._connection.send(answer)
+                finally:
+                    # It came, even where nobody is there any more to be answered.
+                    with self._news:
+                        self.messages.append(message)
+                        self._news.notify_all()
         await self._connection.wait_closed()
         with self._news:
             frame = self._connection.protocol.close_rcvd
