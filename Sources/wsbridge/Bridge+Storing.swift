@@ -28,7 +28,7 @@ extension Bridge {
         guard let store else { return .response(response) }
         return .later { held in
             let refusal = HTTPResponse(.doneButUnstorable).adding(request.fields)
-            held.onLastCall = { [unowned held] in held.promise() }
+            held.promise()
             let isTaken = store.offer([]) { isStored in held.give(isStored ? response : refusal) }
             if !isTaken { held.give(refusal) }
         }

@@ -266,12 +266,13 @@ final class Bridge {
         for _ in 0..<Bridge.roundsPerTurn {
             hub.deliver()
             flushes.flush()
+            store?.endRound()
             guard server.runIfNeeded() || hub.hasNews else { break }
         }
-        store?.endTurn()
+        store?.endRound()
         server.prepareToWait()
         // What the last round brought about goes out after the upstreams have had their turn.
-        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
+        nextTurn = hub.hasNews || server.needsRun ? loop.startTimer(after: .zero) {} : nil
         shutdown?.turnEnded()
     }
 

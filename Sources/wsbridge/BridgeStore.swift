@@ -21,6 +21,8 @@ final class BridgeStore {
         didSet { if isCongested != oldValue { onCongestion() } }
     }
     var onCongestion: () -> Void = {}
+    /// It refused what was offered, and there was no news since.
+    private var isOverloaded = false
     /// Further parts of the bridge that have something in the store get all its news, in this order.
     var onNews: [(StoreNews) -> Void] = []
 
@@ -28,10 +30,16 @@ final class BridgeStore {
     private let bell: LoopBell
     private let loop: Loop
     private let log: Log
+    /// What this turn of the loop has brought so far: facts, then offers, then facts again.
     private var facts: [StoreFact] = []
+    private var batch: [StoreOffer] = []
+    private var completions: [(Bool) -> Void] = []
+    private var laterFacts: [StoreFact] = []
     /// Offers that are to be synced, oldest first.
     private var offers = Queue<Offer>()
     private var onClosed: (() -> Void)?
+    /// It has let go of the directory.
+    private(set) var isClosed = false
 
     private struct Offer {
         var ticket: StoreTicket
@@ -55,36 +63,57 @@ final class BridgeStore {
         bell.onRing = { [unowned self] in takeNews() }
     }
 
-    /// Has something stored, all of it or nothing; `completion` is told whether it is safe on disk, in the order of the
-    /// offers and never at once.
+    /// Has something stored, with all else that comes in this turn of the loop: all of it or nothing.
     ///
-    /// Returns false if that is known to be in vain.
+    /// `completion` is told whether it is safe on disk, in the order of the offers and never at once. Returns false if
+    /// that is known to be in vain.
     func offer(_ offers: [StoreOffer], completion: @escaping (Bool) -> Void) -> Bool {
-        flush()
-        do throws(StoreRefusal) {
-            let ticket = try store.offer(offers, .synced)
-            self.offers.append(Offer(ticket: ticket, completion: completion))
-            return true
-        } catch {
-            return false
-        }
+        guard failure == nil, !isOverloaded else { return false }
+        if !laterFacts.isEmpty { flush() }
+        batch += offers
+        completions.append(completion)
+        return true
     }
 
     /// Has a fact stored by and by, after all that was offered before.
-    func note(_ fact: StoreFact) { facts.append(fact) }
-
-    /// Hands over what was noted.
-    func flush() {
-        guard !facts.isEmpty else { return }
-        store.note(facts)
-        facts.removeAll(keepingCapacity: facts.count <= 1024)
+    func note(_ fact: StoreFact) {
+        if completions.isEmpty { facts.append(fact) } else { laterFacts.append(fact) }
     }
 
-    /// Nothing more comes in this turn of the loop.
-    func endTurn() {
+    /// Nothing more comes in this round of the turn.
+    func endRound() {
         flush()
         // Of relief there is news.
         if !isCongested { isCongested = store.isCongested }
+    }
+
+    /// Hands over what has come so far.
+    func flush() {
+        note(&facts)
+        if !completions.isEmpty { offerBatch() }
+        note(&laterFacts)
+    }
+
+    private func offerBatch() {
+        let completions = completions
+        let batch = batch
+        self.completions = []
+        self.batch = []
+        let complete = { (isStored: Bool) in
+            for completion in completions { completion(isStored) }
+        }
+        do throws(StoreRefusal) {
+            offers.append(Offer(ticket: try store.offer(batch, .synced), completion: complete))
+        } catch {
+            isOverloaded = error == .overloaded
+            complete(false)
+        }
+    }
+
+    private func note(_ facts: inout [StoreFact]) {
+        guard !facts.isEmpty else { return }
+        store.note(facts)
+        facts.removeAll(keepingCapacity: facts.count <= 1024)
     }
 
     // MARK: News
@@ -92,6 +121,7 @@ final class BridgeStore {
     private func takeNews() {
         let news = store.takeNews()
         tell(of: news.failure)
+        isOverloaded = false
         isCongested = news.isCongested
         let refused = Set(news.refused)
         while let offer = offers.first, offer.ticket <= news.synced || refused.contains(offer.ticket) {
@@ -100,6 +130,7 @@ final class BridgeStore {
         }
         for listener in onNews { listener(news) }
         if news.isClosed {
+            isClosed = true
             onClosed?()
             onClosed = nil
         }

@@ -56,6 +56,10 @@ final class SendWait {
     /// A client that can wait no longer is told what is known by then; afterwards `onLeave` is called.
     func join(_ one: Waiting, onLeave: @escaping () -> Void) {
         waiting.append(one)
+        if !isStored, one.isDue {
+            one.held?.promise()
+            return
+        }
         one.held?.onLastCall = { [unowned self, unowned one] in
             guard isStored else {
                 one.isDue = true

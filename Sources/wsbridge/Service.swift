@@ -68,6 +68,8 @@ final class Service {
         loop.run()
         bridge.server?.stop()
         log.info("stopped")
+        // Letting go of a store waits for the disk.
+        if bridge.store?.isClosed == false { Machine.exitNow(ExitCode.clean.rawValue) }
         return .clean
     }
 

@@ -10,10 +10,13 @@ final class Shutdown {
     private var deadline: LoopTimer?
     private var isEndingStreams = false
     private var isFinished = false
+    /// When the timeout is over.
+    private let end: Instant
 
     init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
         self.bridge = bridge
         self.onFinished = onFinished
+        end = bridge.loop.now + bridge.configuration.http.shutdownTimeout
     }
 
     func begin() {
@@ -22,7 +25,7 @@ final class Shutdown {
         let reserve = bridge.store == nil ? .zero : min(Shutdown.storeTime, limit / 4)
         deadline = bridge.loop.startTimer(after: limit - reserve) { [unowned self] in
             bridge.log.warning("stopped before everything was written: the shutdown timeout is over")
-            finish(within: reserve)
+            finish()
         }
         let connections = bridge.allConnections
         guard !connections.isEmpty else { return endStreams() }
@@ -47,26 +50,26 @@ final class Shutdown {
     func turnEnded() {
         let answersOwed = bridge.server?.heldAnswerCount ?? 0
         guard isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0 else { return }
-        finish(within: max(Shutdown.storeTime, bridge.configuration.http.shutdownTimeout / 4))
+        finish()
     }
 
     /// What the store has at least to write what waits and to close, of a timeout that allows for it.
     private static let storeTime = Duration.seconds(1)
 
-    private func finish(within limit: Duration) {
+    private func finish() {
         isEndingStreams = false
         deadline = nil
         bridge.hub.dropAll()
         bridge.endTurn()
         guard let store = bridge.store else { return onFinished() }
-        deadline = bridge.loop.startTimer(after: limit) { [unowned self] in
+        deadline = bridge.loop.startTimer(after: max(.zero, end - bridge.loop.now)) { [unowned self] in
             bridge.log.warning("stopped before the store was closed: the shutdown timeout is over")
-            end()
+            finishOnce()
         }
-        store.close { [unowned self] in end() }
+        store.close { [unowned self] in finishOnce() }
     }
 
-    private func end() {
+    private func finishOnce() {
         guard !isFinished else { return }
         isFinished = true
         deadline = nil

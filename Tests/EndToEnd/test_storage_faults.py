@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from assertions import assert_problem
-from harness import Bridge, Upstream, await_truth
+from harness import Bridge, Client, Upstream, await_truth
 from harness.environment import BINARY
+from harness.pump import Pump
 
 Durable = Callable[..., Bridge]
 #: Input/output error, as `sysexits.h` has it.
@@ -339,27 +340,75 @@ def post_until(status: int, bridge: Bridge, accepted: list[str]) -> None:
     pytest.fail(f"no message was answered with {status}")
 
 
+@contextlib.contextmanager
+def stuck_disk(bridge: Bridge, tmp_path: Path) -> Iterator[None]:
+    """Have no sync of the bridge's come back meanwhile."""
+    command = ["strace", "-f", "-p", str(bridge.pid), "-o", str(tmp_path / "strace.log")]
+    command += ["-e", f"trace={SYNCS}", "-e", f"inject={SYNCS}:delay_enter=3600000000"]
+    strace = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        assert strace.stderr
+        threads = len(os.listdir(f"/proc/{bridge.pid}/task"))
+        Pump(strace.stderr).until(lambda text: " attached" in text or None, f"{threads} threads attached")
+        yield
+    finally:
+        # It lets go of the bridge, whose sync goes on.
+        strace.terminate()
+        strace.wait()
+
+
+def ask_for_answers_later(bridge: Bridge, stack: contextlib.ExitStack, count: int) -> list[Client]:
+    """Send so many messages, whose answers are not awaited."""
+    clients = []
+    for _ in range(count):
+        clients.append(stack.enter_context(bridge.client()))
+        clients[-1].send_head("POST", "/messages", {"Content-Length": "1"})
+        clients[-1].wire.send(b"x")
+    bridge.await_status(lambda status: status["outbox"]["messages"] >= count, f"{count} messages are there")
+    return clients
+
+
 def test_a_disk_that_does_not_answer_shows_in_the_health_and_holds_up_no_one_else(
-    away: Upstream, durable: Durable
+    away: Upstream, durable: Durable, tmp_path: Path
 ) -> None:
-    bridge = below(durable(away, wrapper=injected(f"{SYNCS}:delay_enter=9000000:when=12")))
+    bridge = durable(away)
     assert bridge.get("/healthz").status == 200
-    accepted: list[str] = []
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        sender = pool.submit(post_many, bridge, 20, accepted)
-        await_truth(lambda: bridge.get("/healthz").status == 503, "the health says it")
-        assert_problem(bridge.get("/healthz"), 503, "storage-unavailable")
-        # The message that waits for the disk is not accepted yet.
-        assert len(bridge.get("/outbox").json()["messages"]) == len(accepted) + 1
-        await_truth(lambda: bridge.get("/healthz").status == 200, "the disk answers again")
-        sender.result()
-    assert len(accepted) == 20
+    with contextlib.ExitStack() as stack:
+        with stuck_disk(bridge, tmp_path):
+            clients = ask_for_answers_later(bridge, stack, 5)
+            await_truth(lambda: bridge.get("/healthz").status == 503, "the health says it")
+            assert_problem(bridge.get("/healthz"), 503, "storage-unavailable")
+            away.come_back()
+            bridge.post("/connect")
+            bridge.await_ready()
+            # What is not on disk does not go out.
+            assert bridge.status()["outbox"]["messages"] == 5
+            assert away.peer().messages == []
+        assert [client.response("POST").status for client in clients] == [202] * 5
+    assert away.peer().received(5) == ["x"] * 5
+    assert bridge.get("/healthz").status == 200
 
 
-def post_many(bridge: Bridge, count: int, accepted: list[str]) -> None:
-    for number in range(count):
-        bridge.send(f"message {number}")
-        accepted.append(f"message {number}")
+def test_a_disk_that_does_not_answer_does_not_keep_the_bridge_from_stopping(
+    away: Upstream, run_bridge: Callable[..., Bridge], data: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "wsbridge.yaml"
+    configuration = {
+        "http": {"shutdownTimeout": "1s"},
+        "connections": {"default": {"url": away.url}},
+        "storage": {"directory": data.name},
+    }
+    path.write_text(json.dumps(configuration))
+    flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
+    bridge = run_bridge("serve", *flags).listening()
+    bridge.send("safe")
+    with contextlib.ExitStack() as stack, stuck_disk(bridge, tmp_path):
+        ask_for_answers_later(bridge, stack, 3)
+        bridge.signal(signal.SIGTERM)
+        bridge.err.until(lambda text: "stopped before the store was closed" in text or None, "the warning")
+    assert bridge.exit_code() == 0
+    last = run_bridge("serve", *flags).listening()
+    assert last.status()["outbox"]["messages"] >= 1
 
 
 def test_while_too_much_waits_for_the_disk_upstreams_wait_too_and_are_not_thought_dead(
@@ -374,19 +423,18 @@ def test_while_too_much_waits_for_the_disk_upstreams_wait_too_and_are_not_though
     configuration = {"connections": {"default": connection}, "storage": {"directory": data.name}}
     path.write_text(json.dumps(configuration))
     flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
-    slow = injected(f"{SYNCS}:delay_enter=8000000:when=2")
-    bridge = below(run_bridge("serve", *flags, wrapper=slow).listening())
+    bridge = run_bridge("serve", *flags).listening()
     bridge.await_ready()
     body = b"x" * (1 << 20)
     with concurrent.futures.ThreadPoolExecutor(30) as pool:
-        senders = [pool.submit(bridge.post, "/messages", body) for _ in range(30)]
-        bridge.await_status(lambda status: status["outbox"]["messages"] == 30, "all have come")
-        upstream.peer().send("unread")
-        # By then it would have come, and heartbeats were due.
-        await_truth(lambda: bridge.get("/healthz").status == 503, "the disk does not answer")
-        assert bridge.status()["counters"]["received"] == 0
-        answers = [sender.result().status for sender in senders]
-    assert answers == [202] * 30
+        with stuck_disk(bridge, tmp_path):
+            senders = [pool.submit(bridge.post, "/messages", body) for _ in range(30)]
+            bridge.await_status(lambda status: status["outbox"]["messages"] == 30, "all have come")
+            upstream.peer().send("unread")
+            # By then it would have come, and heartbeats were due.
+            await_truth(lambda: bridge.get("/healthz").status == 503, "the disk does not answer")
+            assert bridge.status()["counters"]["received"] == 0
+        assert [sender.result().status for sender in senders] == [202] * 30
     bridge.await_status(lambda status: status["counters"]["received"] == 1, "the upstream is read again")
     assert len(upstream.peers) == 1
 

@@ -37,7 +37,8 @@ internal import Glibc
     private var daemon: OpaquePointer?
     private var poll: FilePoll?
     private var timeout: (due: Instant, timer: LoopTimer)?
-    private var needsRun = false
+    /// It has work that its descriptor does not show.
+    package private(set) var needsRun = false
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
     let room: ConnectionRoom

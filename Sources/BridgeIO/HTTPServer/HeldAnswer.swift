@@ -10,7 +10,7 @@ internal import CMicroHTTPD
         /// The request may be answered without having to wait. Becomes answered or suspended.
         case fresh
         /// The connection is suspended. Becomes answered or abandoned.
-        case suspended(FilePoll)
+        case suspended(FilePoll?)
         /// The answer is there; the daemon may not have taken it yet. Becomes over.
         case answered(HTTPResponse)
         /// There will be none: the connection is to be closed. Becomes over.
@@ -42,15 +42,16 @@ internal import CMicroHTTPD
         case .fresh:
             progress = .answered(response)
         case .suspended(let watch):
+            watch?.stop()
             progress = .answered(response)
-            resume(watch)
+            resume()
         case .answered, .abandoned, .over:
             break
         }
         onLastCall = {}
     }
 
-    /// Instead of an answer to the last call: it will come by itself, and soon.
+    /// The answer will come by itself, and soon: there is no last call for it, or none after the one that this is said in.
     ///
     /// A server that stops does not wait for it.
     package func promise() { isPromised = true }
@@ -87,19 +88,19 @@ internal import CMicroHTTPD
     func endWait(isFinal: Bool = false) {
         guard case .suspended(let watch) = progress else { return }
         // The end of a stream does not pass: it would be reported again in every turn.
-        watch.stop()
+        watch?.stop()
         onLastCall()
         guard case .suspended = progress, isFinal || !isPromised else { return }
         progress = .abandoned
         onLastCall = {}
         // Without a timeout the daemon does not reap it while an older connection stays open.
         unsafe wsbridge_set_timeout(connection, 1)
-        resume(watch)
+        resume()
     }
 
     /// The daemon is done with the request; the connection may be closed at any moment.
     func finish() {
-        if case .suspended(let watch) = progress { watch.stop() }
+        if case .suspended(let watch) = progress { watch?.stop() }
         progress = .over
         onLastCall = {}
     }
@@ -110,6 +111,11 @@ internal import CMicroHTTPD
 
     private func suspend() {
         unsafe MHD_suspend_connection(connection)
+        // What comes by itself, and soon, comes to whoever is there then.
+        guard !isPromised else {
+            progress = .suspended(nil)
+            return
+        }
         let descriptor = unsafe wsbridge_connection_descriptor(connection)
         // A suspended connection does not notice that its client left.
         let watch = FilePoll(loop: server.loop, descriptor: descriptor) { [unowned self] _ in endWait() }
@@ -117,8 +123,7 @@ internal import CMicroHTTPD
         progress = .suspended(watch)
     }
 
-    private func resume(_ watch: FilePoll) {
-        watch.stop()
+    private func resume() {
         unsafe MHD_resume_connection(connection)
         server.setNeedsRun()
     }

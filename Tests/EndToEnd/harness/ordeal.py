@@ -310,8 +310,8 @@ def _echo(message: str | bytes) -> str | bytes:
 def _split(lives: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """Return what came first, in order, and what each life repeated of it.
 
-    What is repeated is what the upstream has got last, in the same order, before anything new: nothing else was in
-    flight.
+    What is repeated is what the upstream has got last, in the same order, before anything new: nothing else
+    was in flight.
     """
     firsts: list[str] = []
     known: set[str] = set()
