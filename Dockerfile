@@ -43,7 +43,9 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
     && groupadd --gid 10001 wsbridge \
     && useradd --uid 10001 --gid wsbridge --no-log-init --no-create-home --home-dir /nonexistent \
-        --shell /usr/sbin/nologin wsbridge
+        --shell /usr/sbin/nologin wsbridge \
+    # For a volume, which then belongs to that user, too.
+    && install --directory --owner wsbridge --group wsbridge --mode 700 /var/lib/wsbridge
 COPY --from=build /out/wsbridge /usr/local/bin/wsbridge
 
 ARG VERSION=unknown

@@ -37,8 +37,8 @@ export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
 bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 11 minutes)
 	@exec scripts/bench
 
-export SOAK_TIMES SOAK_CROWD SOAK_OUTPUT
-soak: ## look for what connections leave behind, into Benchmarks/RESULTS.md (about 10 minutes)
+export SOAK_TIMES SOAK_CROWD SOAK_KILLS SOAK_OUTPUT
+soak: ## look for what connections and kill -9 leave behind, into Benchmarks/RESULTS.md (about 15 minutes)
 	@exec scripts/soak
 
 clean: ## remove everything that was built or installed into this folder

@@ -156,8 +156,9 @@ def main() -> int:
     )
     print(text)
     former = options.output.read_text() if options.output.is_file() else ""
-    if kept := report.section_of(former, report.LEFTOVERS):
-        text = report.with_section(text, kept)
+    for heading in report.SOAKED:
+        if kept := report.section_of(former, heading):
+            text = report.with_section(text, kept)
     options.output.write_text(text)
     if incomplete:
         print("no result in every round: " + "; ".join(sorted(incomplete)), file=sys.stderr)

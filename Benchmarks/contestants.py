@@ -57,11 +57,13 @@ def command(
     """
     upstream = f"ws://127.0.0.1:{ports.upstream}/"
     numbers = [str(ports.upstream), str(ports.listen)]
-    if contestant in ("wsbridge", "wsbridge, suspended"):
+    if contestant in ("wsbridge", "wsbridge, suspended", "wsbridge on disk"):
         mode = "suspended" if contestant.endswith("suspended") else "detached"
         wsbridge = ["env", f"WSBRIDGE_STREAM_MODE={mode}"]
         wsbridge += [str(tools.at / "wsbridge"), "serve", "--listen", f"127.0.0.1:{ports.listen}"]
         wsbridge += ["--log-level", "error"]
+        if contestant.endswith("on disk"):
+            wsbridge += ["--data-dir", str(tools.folder("store"))]
         if links == 1:
             return [*wsbridge, "--upstream", upstream], True
         configuration = tools.folder("config") / "wsbridge.yaml"
@@ -72,6 +74,8 @@ def command(
         return [str(tools.at / "limit"), *numbers], True
     if contestant == "limit on libmicrohttpd":
         return [str(tools.at / "limit_on_microhttpd"), *numbers], True
+    if contestant == "limit on disk":
+        return [str(tools.at / "limit_on_disk"), *numbers, str(tools.folder("store") / "database")], True
     if contestant == "limit, each by itself":
         return [str(tools.at / "limit"), *numbers, "each"], True
     if contestant == "aiohttp":

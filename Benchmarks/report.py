@@ -156,6 +156,9 @@ COLUMNS = {"idle": IDLE, "beside": BESIDE, "codec": CODEC, "messages": MESSAGES,
 
 #: Of the section that `make soak` writes.
 LEFTOVERS = "## What connections leave behind"
+KILLS = "## What kill -9 leaves behind"
+#: What `make soak` writes.
+SOAKED = (LEFTOVERS, KILLS)
 
 
 def section_of(text: str, heading: str) -> str:

@@ -8,6 +8,7 @@ BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
 FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
 #: The bridge, and how it is where libmicrohttpd does not let go of connections.
 OURS = ["wsbridge", "wsbridge, suspended"]
+DURABLE = ["wsbridge on disk", "limit on disk"]
 CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
 
 
@@ -190,6 +191,17 @@ WORKS = [
     Work("idle, N = 1,000", "idle", named([*OURS, *BRIDGES[1:]]), 1000),
     Work("idle, N = 10,000", "idle", named([*OURS, "limit"]), 10_000),
     Work("POST, 32 clients", "post", named([*BRIDGES[:2], "limit on libmicrohttpd", *BRIDGES[2:]])),
+    # Few clients give few figures, as each answer waits for the disk.
+    *(
+        Work(
+            f"durable POST, {count} client{'s' if count > 1 else ''}",
+            "post",
+            named(DURABLE),
+            load=("--clients", str(count)),
+            longer=4,
+        )
+        for count in (1, 8, 64)
+    ),
     Work("receive, 100 B", "codec", named(CLIENTS)),
     Work("receive, 1 MiB", "codec", named(CLIENTS), size=1 << 20),
     Work("idle, 1 upstream", "idle", named(["wsbridge"])),
