@@ -42,7 +42,7 @@ def section(rows: list[str]) -> str:
         f"Written by `make soak`, {report.origin()}. Six clients send as fast as they can, some with keys,",
         "some lines, some waiting until it is sent; the bridge is killed at random points, also as it starts",
         "and stops. Accepted messages must arrive, in order, and only what was in flight may arrive again:",
-        "whatever else fails the run. Of requests that a kill cut off nobody knows whether they were accepted;",
+        "whatever else fails the run. Of requests that a kill cut off nobody knows whether they were taken;",
         "those with keys are asked again until that is known.",
         "",
         "| `confirm` | Kills | Accepted | Lost | Cut off | Arrived | Again | Most at once | Start | Worst |",

@@ -28,7 +28,7 @@ extension BridgeConfiguration {
         reader.read(.logFormat, LogFormat.init(text:)) { log.format = $0 }
         reader.read(.listen, ListenAddress.init(text:)) { http.listen = $0 }
         reader.read(.publicDirectory, PublicDirectory.init(text:)) { http.publicDirectory = $0 }
-        reader.read(.dataDirectory, { text throws(MalformedValue) in text }) { storage.directory = $0 }
+        reader.read(.dataDirectory, StorageSettings.path) { storage.directory = $0 }
         reader.read(.streamMode, StreamMode.init(text:)) { streamMode = $0 }
         readAccess(&reader, file)
         requireToken(&reader, file)

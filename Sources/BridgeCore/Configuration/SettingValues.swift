@@ -43,6 +43,11 @@ extension PublicDirectory {
     }
 }
 
+extension StorageSettings {
+    /// A path; a relative one starts at the working directory.
+    static func path(_ text: String) throws(MalformedValue) -> String { text }
+}
+
 extension WebSocketURL {
     /// Never shows the URL, only what is wrong with it.
     init(setting text: String) throws(MalformedValue) {

@@ -24,9 +24,9 @@ package struct ClockReading: Sendable {
 }
 
 extension Outbox {
-    /// Goes on with what was stored: all that waited, in order, and no number twice. What comes is to be stored first.
+    /// Goes on with what was stored: all that waited, in order, and no number twice.
     ///
-    /// `epoch` is that of the ids under which the messages were accepted.
+    /// What comes is to be stored first. `epoch` is that of the ids under which the messages were accepted.
     package init(
         _ settings: OutboxSettings,
         epoch: Epoch,
