@@ -84,8 +84,10 @@ struct Schema {
             removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted
             records INTEGER NOT NULL DEFAULT 0,          -- that are kept
             bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
-            trimmed INTEGER NOT NULL DEFAULT 0,          -- records that are not kept any more
-            trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest of those
+            recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
+            newest INTEGER NOT NULL DEFAULT 0,           -- sequence of the newest of those
+            trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
+            trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
             trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded
             last_message INTEGER NOT NULL DEFAULT 0      -- number of the newest message that was to be sent
         ) STRICT;
@@ -93,6 +95,7 @@ struct Schema {
         CREATE TABLE records (
             sequence INTEGER PRIMARY KEY,
             connection INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,  -- its number among all that its connection ever had, from 0
             time INTEGER NOT NULL,
             kind INTEGER NOT NULL,  -- 0 text, 1 binary, 2 status, 3 text that was sent, 4 binary that was sent
             topic TEXT,
@@ -100,12 +103,12 @@ struct Schema {
         ) STRICT;
         CREATE INDEX records_of_connection ON records (connection, sequence);
 
+        -- Sequences that were skipped because the process before had not closed the file.
         CREATE TABLE gaps (
             id INTEGER PRIMARY KEY,
             first INTEGER NOT NULL,
             last INTEGER NOT NULL,
-            connection INTEGER,  -- NULL: any
-            missed INTEGER       -- NULL: not known
+            cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records
         ) STRICT;
 
         -- Messages that are to be sent.

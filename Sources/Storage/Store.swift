@@ -74,6 +74,8 @@ package final class Store: Sendable {
     /// Nothing may be given to it afterwards.
     package func beginClosing() { mailbox.close() }
 
+    var vfs: String? { options.vfs }
+
     /// Writes what waits, has the file say that nothing is missing, and lets go of the directory.
     ///
     /// Nothing may be given to it afterwards. It takes as long as the disk does, and is not for the writer's thread.

@@ -34,10 +34,12 @@ struct StoreFile {
             past.epoch = Epoch(startedAt: options.clock.wall(), random: &random)
         }
         var gap: StoredGap?
-        if !past.isClean, past.boot.isEmpty || past.boot != options.boot {
-            try database.verify()
+        if !past.isClean {
+            let isSameBoot = !past.boot.isEmpty && past.boot == options.boot
+            if !isSameBoot { try database.verify() }
             if past.reserved > past.head {
-                gap = StoredGap(past.head + 1...past.reserved)
+                // More may have been shown than is there: by a power cut, or while nothing could be written.
+                gap = StoredGap(past.head + 1...past.reserved, isSameBoot ? .end : .powerCut)
                 past.head = past.reserved
             }
         }

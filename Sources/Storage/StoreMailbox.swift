@@ -82,7 +82,7 @@ final class StoreMailbox: Sendable {
     func takeNews() -> StoreNews {
         state.withLock { state in
             state.news.isCongested = state.cost > congestion
-            defer { state.news.refused = [] }
+            defer { (state.news.refused, state.news.histories, state.news.trims) = ([], [:], []) }
             return state.news
         }
     }

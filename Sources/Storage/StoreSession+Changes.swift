@@ -22,7 +22,7 @@ extension StoreSession {
             statements.answerKey.bind(states.text, at: 3)
             try statements.answerKey.run(text: key, id.number)
         case .withdrawn(let numbers, of: let id, let key): try withdraw(numbers, of: id, key)
-        case .gap(let gap): try add(gap)
+        case .unstored(let id, let sequence, let recorded): skip(id, through: sequence, recorded: recorded)
         }
     }
 
@@ -35,13 +35,21 @@ extension StoreSession {
             text: record.topic,
             Int64(clamping: record.sequence),
             record.connection.number,
+            Int64(clamping: record.ordinal),
             record.time.millisecondsSince1970,
             record.kind.rawValue,
             blob: record.payload
         )
         head = record.sequence
-        tallies[record.connection]?.history.records += 1
-        tallies[record.connection]?.history.bytes += record.payload.count
+        tallies[record.connection]?.history.added(record)
+    }
+
+    /// What was shown of a connection and is not stored counts among its records, and no sequence comes again.
+    private func skip(_ id: StoredConnectionID, through sequence: UInt64, recorded: UInt64) {
+        head = max(head, sequence)
+        guard tallies[id] != nil else { return }
+        touch(id)
+        tallies[id]?.history.skipped(through: sequence, recorded: recorded)
     }
 
     func add(_ gap: StoredGap) throws(StorageError) {
@@ -50,12 +58,7 @@ extension StoreSession {
         head = max(head, gap.sequences.upperBound)
         if gaps.count >= StoreSession.mostGaps {
             let (first, second) = (gaps.removeFirst(), gaps.removeFirst())
-            let joined = StoredGap(
-                min(
-                    first.gap.sequences.lowerBound,
-                    second.gap.sequences.lowerBound
-                )...max(first.gap.sequences.upperBound, second.gap.sequences.upperBound)
-            )
+            let joined = first.gap + second.gap
             try statements.deleteGap.run(first.id)
             try statements.deleteGap.run(second.id)
             gaps.insert((second.id, joined), at: 0)
@@ -70,8 +73,7 @@ extension StoreSession {
             id,
             Int64(clamping: gap.sequences.lowerBound),
             Int64(clamping: gap.sequences.upperBound),
-            gap.connection?.number,
-            gap.missed.map { Int64(clamping: $0) }
+            gap.cause.rawValue
         )
     }
 
@@ -203,6 +205,23 @@ extension StoreSession {
         try statements.withdrawOutcomes.run(id.number, first, end)
         tallies[id]?.outcomes -= database.changes
         if let key { try delete(key, of: id) }
+    }
+}
+
+extension StoredHistory {
+    fileprivate mutating func added(_ record: StoredRecord) {
+        if records == 0 { oldest = record.sequence }
+        // Those before were of another connection with the same name.
+        if recorded == 0 { trimmed = record.ordinal }
+        records += 1
+        bytes += record.payload.count
+        recorded = record.ordinal + 1
+        newest = record.sequence
+    }
+
+    fileprivate mutating func skipped(through sequence: UInt64, recorded count: UInt64) {
+        recorded = max(recorded, count)
+        newest = max(newest, sequence)
     }
 }
 

@@ -9,10 +9,11 @@ extension StoreSession {
         var tallies: [StoredConnectionID: StoreTally] = [:]
         let connections = try database.prepare(
             """
-            SELECT id, records, bytes, trimmed, trimmed_through, trimmed_at, last_message,
+            SELECT id, records, bytes, trimmed, trimmed_through, trimmed_at, last_message, recorded, newest,
                 (SELECT count(*) FROM outcomes WHERE connection = connections.id),
                 (SELECT count(*) FROM idempotency_keys WHERE connection = connections.id),
-                (SELECT max(place) FROM idempotency_keys WHERE connection = connections.id)
+                (SELECT max(place) FROM idempotency_keys WHERE connection = connections.id),
+                (SELECT min(sequence) FROM records WHERE connection = connections.id)
             FROM connections WHERE removed = 0
             """
         )
@@ -24,9 +25,12 @@ extension StoreSession {
             tally.history.trimmedThrough = UInt64(clamping: connections.integer(4))
             tally.history.trimmedAt = WallTime(millisecondsSince1970: connections.integer(5))
             tally.lastMessage = UInt64(clamping: connections.integer(6))
-            tally.outcomes = Int(connections.integer(7))
-            tally.keys = Int(connections.integer(8))
-            tally.lastKey = connections.integer(9)
+            tally.history.recorded = UInt64(clamping: connections.integer(7))
+            tally.history.newest = UInt64(clamping: connections.integer(8))
+            tally.outcomes = Int(connections.integer(9))
+            tally.keys = Int(connections.integer(10))
+            tally.lastKey = connections.integer(11)
+            tally.history.oldest = UInt64(clamping: connections.integer(12))
             tallies[StoredConnectionID(number: connections.integer(0))] = tally
         }
         return tallies
@@ -41,16 +45,13 @@ extension StoreSession {
 
     static func gaps(_ database: borrowing Database) throws(StorageError) -> [(id: Int64, gap: StoredGap)] {
         var gaps: [(id: Int64, gap: StoredGap)] = []
-        let rows = try database.prepare("SELECT id, first, last, connection, missed FROM gaps ORDER BY id")
+        let rows = try database.prepare("SELECT id, first, last, cause FROM gaps ORDER BY id")
         while try rows.next() {
             let (first, last) = (UInt64(clamping: rows.integer(1)), UInt64(clamping: rows.integer(2)))
-            guard first <= last else {
+            guard first <= last, let cause = StoredGap.Cause(rawValue: rows.integer(3)) else {
                 throw StorageError(.damaged, path: database.path, detail: "a gap is wrong")
             }
-            var gap = StoredGap(first...last)
-            if !rows.isNull(3) { gap.connection = StoredConnectionID(number: rows.integer(3)) }
-            if !rows.isNull(4) { gap.missed = UInt64(clamping: rows.integer(4)) }
-            gaps.append((rows.integer(0), gap))
+            gaps.append((rows.integer(0), StoredGap(first...last, cause)))
         }
         return gaps
     }

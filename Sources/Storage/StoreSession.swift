@@ -18,6 +18,10 @@ final class StoreSession {
     /// Connections whose rows are being deleted.
     var purges: [StoredConnectionID]
     private var before = Before()
+    /// What has become of histories since `takeHistories`.
+    private var changed: Set<StoredConnectionID> = []
+    private var trims: [StoredTrim] = []
+    private var newTrims: [StoredTrim] = []
     /// Connections of which more is kept than may be.
     private var overfull: Set<StoredConnectionID> = []
 
@@ -29,8 +33,9 @@ final class StoreSession {
         var purges: [StoredConnectionID]?
     }
 
-    /// So many sequences are reserved at a time: more than are used between two syncs, and nothing against 2^63.
-    static let reservation: UInt64 = 1 << 20
+    /// So many sequences are reserved at a time: more than are used between two syncs, and than can be shown in days in
+    /// which nothing can be stored; and nothing against 2^63.
+    static let reservation: UInt64 = 1 << 36
     /// Gaps that are told apart; the oldest ones become one.
     static let mostGaps = 256
 
@@ -74,6 +79,7 @@ final class StoreSession {
         throws(StorageError)
     {
         before = Before(head: head, reserved: reserved)
+        newTrims = []
         do throws(StorageError) {
             try statements.begin.run()
             try change(self)
@@ -84,6 +90,15 @@ final class StoreSession {
             rollBack()
             throw error
         }
+        changed.formUnion(before.tallies.keys)
+        trims += newTrims
+    }
+
+    /// The histories that committed transactions have changed since the last call, and what they have trimmed.
+    func takeHistories() -> (histories: [StoredConnectionID: StoredHistory], trims: [StoredTrim]) {
+        defer { (changed, trims) = ([], []) }
+        let histories = changed.compactMap { id in tallies[id].map { (id, $0.history) } }
+        return (Dictionary(uniqueKeysWithValues: histories), trims)
     }
 
     /// Deletes some of what is too much; call it again while `hasRefuse`.
@@ -123,6 +138,8 @@ final class StoreSession {
             try statements.setConnection.run(
                 Int64(history.records),
                 Int64(history.bytes),
+                Int64(clamping: history.recorded),
+                Int64(clamping: history.newest),
                 Int64(clamping: history.trimmed),
                 Int64(clamping: history.trimmedThrough),
                 history.trimmedAt.millisecondsSince1970,
@@ -160,9 +177,12 @@ final class StoreSession {
         while left > 0, try statements.oldestRecords.next() {
             let time = WallTime(millisecondsSince1970: statements.oldestRecords.integer(1))
             guard tally.isOverfull || earliest.map({ time < $0 }) == true else { break }
-            tally.history.trimmedThrough = UInt64(clamping: statements.oldestRecords.integer(0))
+            let sequence = UInt64(clamping: statements.oldestRecords.integer(0))
+            let ordinal = UInt64(clamping: statements.oldestRecords.integer(3))
+            noteTrim(sequence, of: id, ordinal: ordinal)
+            tally.history.trimmedThrough = sequence
             tally.history.trimmedAt = time
-            tally.history.trimmed += 1
+            tally.history.trimmed = ordinal + 1
             tally.history.records -= 1
             tally.history.bytes -= Int(statements.oldestRecords.integer(2))
             left -= 1
@@ -171,6 +191,16 @@ final class StoreSession {
         if left == 0 { overfull.insert(id) }
         guard left < limit else { return }
         try statements.trimRecords.run(id.number, Int64(clamping: tally.history.trimmedThrough))
+        statements.oldestRecords.begin(id.number, 1)
+        tally.history.oldest =
+            try statements.oldestRecords.next() ? UInt64(clamping: statements.oldestRecords.integer(0)) : 0
+        statements.oldestRecords.end()
         tallies[id] = tally
+    }
+
+    private func noteTrim(_ sequence: UInt64, of id: StoredConnectionID, ordinal: UInt64) {
+        let last = newTrims.count - 1
+        if last >= 0, newTrims[last].extend(sequence, of: id, ordinal: ordinal) { return }
+        newTrims.append(StoredTrim(sequence, of: id, ordinal: ordinal))
     }
 }

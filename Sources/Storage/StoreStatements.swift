@@ -37,18 +37,24 @@ final class StoreStatements {
         setHead = try database.prepare("UPDATE store SET head = ?, reserved = ?")
 
         addRecord = try database.prepare(
-            "INSERT INTO records (topic, sequence, connection, time, kind, payload) VALUES (?, ?, ?, ?, ?, ?)"
+            """
+            INSERT INTO records (topic, sequence, connection, ordinal, time, kind, payload)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+            """
         )
         oldestRecords = try database.prepare(
-            "SELECT sequence, time, length(payload) FROM records WHERE connection = ? ORDER BY sequence LIMIT ?"
+            """
+            SELECT sequence, time, length(payload), ordinal FROM records WHERE connection = ? ORDER BY sequence
+                LIMIT ?
+            """
         )
         trimRecords = try database.prepare("DELETE FROM records WHERE connection = ? AND sequence <= ?")
 
         addConnection = try database.prepare("INSERT INTO connections (name, id) VALUES (?, ?)")
         setConnection = try database.prepare(
             """
-            UPDATE connections SET records = ?, bytes = ?, trimmed = ?, trimmed_through = ?, trimmed_at = ?,
-                last_message = ? WHERE id = ?
+            UPDATE connections SET records = ?, bytes = ?, recorded = ?, newest = ?, trimmed = ?,
+                trimmed_through = ?, trimmed_at = ?, last_message = ? WHERE id = ?
             """
         )
         removeConnection = try database.prepare("UPDATE connections SET removed = 1 WHERE id = ?")
@@ -102,9 +108,7 @@ final class StoreStatements {
             """
         )
 
-        addGap = try database.prepare(
-            "INSERT INTO gaps (id, first, last, connection, missed) VALUES (?, ?, ?, ?, ?)"
-        )
+        addGap = try database.prepare("INSERT INTO gaps (id, first, last, cause) VALUES (?, ?, ?, ?)")
         deleteGap = try database.prepare("DELETE FROM gaps WHERE id = ?")
     }
 }

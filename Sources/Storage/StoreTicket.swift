@@ -1,3 +1,5 @@
+package import BridgeCore
+
 /// Names what was given to the store at one time; what was given later has a greater one.
 package struct StoreTicket: Comparable, Hashable, Sendable {
     package let number: UInt64
@@ -41,4 +43,8 @@ package struct StoreNews: Equatable, Sendable {
     package var isCongested = false
     /// Everything is written that can be, and nothing more will be.
     package var isClosed = false
+    /// Histories that have changed since this was last asked, as of the newest commit.
+    package var histories: [StoredConnectionID: StoredHistory] = [:]
+    /// What was trimmed of them, in order.
+    package var trims: [StoredTrim] = []
 }

@@ -103,7 +103,7 @@ final class StoreWriter {
             return false
         }
         syncDue = nil
-        mailbox.publish { news in
+        tell { news in
             news.committed = committed
             news.synced = committed
         }
@@ -111,7 +111,17 @@ final class StoreWriter {
     }
 
     private func publishCommitted() {
-        mailbox.publish { $0.committed = committed }
+        tell { $0.committed = committed }
+    }
+
+    /// Publishes news, with what has become of the histories.
+    private func tell(_ change: (inout StoreNews) -> Void) {
+        let (histories, trims) = session.takeHistories()
+        mailbox.publish { news in
+            change(&news)
+            news.histories.merge(histories) { $1 }
+            news.trims += trims
+        }
     }
 
     // MARK: Failing
@@ -132,7 +142,7 @@ final class StoreWriter {
             }
         }
         committed = letters.last?.ticket ?? committed
-        mailbox.publish { news in
+        tell { news in
             news.refused += refused
             news.committed = committed
         }
@@ -146,7 +156,7 @@ final class StoreWriter {
             refused.append(letter.ticket)
             backlog += offers.compactMap(\.withdrawal)
         }
-        mailbox.publish { news in
+        tell { news in
             news.refused += refused
             news.committed = committed
         }
@@ -173,7 +183,7 @@ final class StoreWriter {
         backlog = []
         retryDue = nil
         syncDue = nil
-        mailbox.publish { news in
+        tell { news in
             news.failure = nil
             news.synced = committed
         }
@@ -206,6 +216,7 @@ final class StoreWriter {
         ageDue = nil
         do throws(StorageError) {
             try session.keepHouse(at: wallTime)
+            tell { _ in }
             if syncDue == nil { syncDue = now + file.options.syncInterval }
         } catch {
             fail(error)

@@ -25,13 +25,14 @@ struct MigrationTests {
     @Test func `all that a file of version 1 holds is understood`() throws {
         let rig = try StoreRig(try folder(version: 1))
         #expect(rig.recovery.headSequence == 9)
-        #expect(rig.recovery.gaps == [StoredGap(7...7, of: orders, missed: 1)])
+        #expect(rig.recovery.gaps == [StoredGap(7...7, .powerCut)])
         #expect(rig.recovery.nextConnection == StoredConnectionID(number: 5))
         #expect(rig.recovery.connections.map(\.name) == ["orders", "trades"])
         let connection = try #require(rig.recovery.connections.first)
         let base: Int64 = 1_764_542_000_000
         var history = StoredHistory()
-        (history.records, history.bytes) = (3, 45)
+        (history.records, history.bytes, history.oldest) = (3, 45, 3)
+        (history.recorded, history.newest) = (5, 8)
         (history.trimmed, history.trimmedThrough, history.trimmedAt) = (2, 2, time(base + 2))
         #expect(connection.history == history)
         #expect(connection.lastMessage == 5)
@@ -56,6 +57,7 @@ struct MigrationTests {
         #expect(connection.keys.map(\.answer?.text) == ["1 sent \(base + 13);1 queued", nil])
         let kinds = try rig.records(of: orders, trades).map(\.kind)
         #expect(kinds == [.receivedText, .receivedBinary, .status, .sentText, .sentBinary])
+        #expect(try rig.records(of: orders, trades).map(\.ordinal) == [2, 0, 3, 1, 4])
         let status = try rig.records(of: orders)[1]
         #expect(Lifecycle(storedBytes: status.payload) == .gaveUp(attempts: 3))
     }

@@ -121,8 +121,11 @@ struct PowerCutTests {
         #expect(connection.history.records == kept.count)
         #expect(connection.history.trimmed + UInt64(kept.count) == newest)
         if promises.shown > newest {
-            #expect(rig.recovery.gaps.last?.sequences.contains(promises.shown) == true)
+            let gap = rig.recovery.gaps.last
+            #expect(gap?.sequences.contains(promises.shown) == true && gap?.cause == .powerCut)
         }
+        #expect(connection.history.recorded == newest)
+        #expect(connection.history.oldest == kept.first ?? 0)
         rig.store.close()
         let database = try Database(folder.database, .reading)
         #expect(try database.text("PRAGMA integrity_check") == "ok")

@@ -16,13 +16,17 @@ struct TrimTests {
         rig.note(named(orders, limits: HistoryLimits(maxMessages: 3)), named(trades, "trades"))
         #expect(try rig.put(.record(record(1, of: trades))))
         for sequence in 2...8 as ClosedRange<UInt64> {
-            #expect(try rig.put(.record(record(sequence, at: Int64(sequence)))))
+            #expect(try rig.put(.record(record(sequence, ordinal: sequence - 2, at: Int64(sequence)))))
         }
         #expect(try sequences(rig) == [6, 7, 8])
+        rig.wait { _ in rig.histories[orders]?.oldest == 6 }
+        #expect(rig.trims.map(\.sequences.lowerBound) == [2, 3, 4, 5])
+        #expect(rig.trims.map(\.ordinals.lowerBound) == [0, 1, 2, 3])
         #expect(try rig.records(of: trades).count == 1)
         rig.store.close()
         let history = try #require(try StoreRig(rig.folder).recovery.connections.first).history
-        #expect((history.records, history.bytes) == (3, 15))
+        #expect((history.records, history.bytes, history.oldest) == (3, 15, 6))
+        #expect((history.recorded, history.newest) == (7, 8))
         #expect((history.trimmed, history.trimmedThrough, history.trimmedAt) == (4, 5, time(5)))
     }
 

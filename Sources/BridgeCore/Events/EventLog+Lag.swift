@@ -1,8 +1,11 @@
 extension EventLog {
     /// How many records of its connections a reader has not read yet, wanted or not, lost or not.
+    ///
+    /// As long as the disk was not asked where it stands, all that are kept.
     package func lag(of cursor: LogCursor) -> Int {
         cursor.places.reduce(0) { sum, place in
-            sum + Int(histories[Int(place.connection.number)].endOrdinal - place.next)
+            let history = histories[Int(place.connection.number)]
+            return sum + Int(history.endOrdinal - (place.next ?? history.firstOrdinal))
         }
     }
 
@@ -23,7 +26,8 @@ extension EventLog {
     package func hasOutrun(_ cursor: LogCursor) -> Bool {
         !cursor.isSeeking
             && cursor.places.contains { place in
-                max(place.next, place.begin) < histories[Int(place.connection.number)].firstOrdinal
+                guard let next = place.next else { return false }
+                return max(next, place.begin) < histories[Int(place.connection.number)].firstOrdinal
             }
     }
 }

@@ -3,8 +3,11 @@ extension EventLog {
     ///
     /// A larger record comes as the only one. Nothing comes if and only if the cursor has reached the head. Lost
     /// records are told of by a gap where they stood, one for each run of them. Costs O(1) at the head.
+    ///
+    /// What `question` wants to know has to be answered first.
     package func read(_ cursor: inout LogCursor, maxRecords: Int, maxBytes: Int) -> [LogEntry] {
         guard hasMore(for: cursor) else { return [] }
+        findPlaces(of: &cursor)
         if cursor.places.count > 1, hasLostNothing(cursor) {
             return readKept(&cursor, maxRecords: max(1, maxRecords), maxBytes: maxBytes)
         }
@@ -16,12 +19,13 @@ extension EventLog {
             guard let next else { break }
             let rival = nextSequence(of: cursor, beside: next.place)
             let history = histories[Int(cursor.places[next.place].connection.number)]
-            while let record = history.record(at: cursor.places[next.place].next), record.sequence < rival {
+            while let ordinal = cursor.places[next.place].next, let record = history.record(at: ordinal),
+                record.sequence < rival
+            {
                 let isFirst = room.records == max(1, maxRecords)
                 guard room.records > 0, isFirst || room.bytes >= record.byteCount else { return entries }
                 entries.append(.record(record))
-                cursor.position = record.sequence
-                cursor.places[next.place].next += 1
+                cursor.took(record.sequence, ordinal, of: next.place)
                 room.records -= 1
                 room.bytes -= record.byteCount
             }
@@ -36,8 +40,19 @@ extension EventLog {
     }
 
     private func hasLostNothing(_ cursor: LogCursor) -> Bool {
-        cursor.loss == nil
-            && cursor.places.allSatisfy { $0.next >= histories[Int($0.connection.number)].firstOrdinal }
+        cursor.loss == nil && cursor.position >= gapsThrough
+            && cursor.places.allSatisfy { place in
+                place.next.map { $0 >= histories[Int(place.connection.number)].cachedOrdinal } ?? false
+            }
+    }
+
+    /// Has every place stand before a record that is in memory, if it was not known yet where it stands.
+    private func findPlaces(of cursor: inout LogCursor) {
+        for index in cursor.places.indices where cursor.places[index].next == nil {
+            let history = histories[Int(cursor.places[index].connection.number)]
+            cursor.places[index].next = history.ordinal(after: cursor.position)
+            cursor.places[index].takesOldest = false
+        }
     }
 
     /// The next records where there is nothing to announce; a record costs little more for many connections.
@@ -49,14 +64,15 @@ extension EventLog {
         )
         var entries: [LogEntry] = []
         var room = maxBytes
-        while let (_, place) = heap.first, let next = record(at: cursor.places[place]) {
+        while let (_, place) = heap.first, let next = record(at: cursor.places[place]),
+            let ordinal = cursor.places[place].next
+        {
             guard entries.count < maxRecords, entries.isEmpty || room >= next.byteCount else {
                 return entries
             }
             entries.append(.record(next))
             room -= next.byteCount
-            cursor.position = next.sequence
-            cursor.places[place].next += 1
+            cursor.took(next.sequence, ordinal, of: place)
             heap.replaceFirst(key: record(at: cursor.places[place])?.sequence)
         }
         cursor.position = headSequence
@@ -64,12 +80,12 @@ extension EventLog {
     }
 
     private func record(at place: LogCursor.Place) -> Record? {
-        histories[Int(place.connection.number)].record(at: place.next)
+        place.next.flatMap { histories[Int(place.connection.number)].record(at: $0) }
     }
 
     /// The oldest record that is kept of these connections.
     func oldestSequence(of connections: ConnectionSelection) -> UInt64? {
-        connections.indices.compactMap { histories[Int($0.number)].records.first?.sequence }.min()
+        connections.indices.compactMap { histories[Int($0.number)].oldestSequence }.min()
     }
 
     /// Which connection has the next record that is kept.
@@ -77,9 +93,8 @@ extension EventLog {
         var next: (place: Int, sequence: UInt64)?
         for (index, place) in cursor.places.enumerated() {
             let history = histories[Int(place.connection.number)]
-            guard let sequence = history.record(at: max(place.next, history.firstOrdinal))?.sequence else {
-                continue
-            }
+            guard let sequence = history.record(at: max(place.next ?? 0, history.cachedOrdinal))?.sequence
+            else { continue }
             if let next, next.sequence < sequence { continue }
             next = (index, sequence)
         }
@@ -91,9 +106,10 @@ extension EventLog {
         var next = UInt64.max
         for (index, place) in cursor.places.enumerated() where index != chosen {
             let history = histories[Int(place.connection.number)]
-            if place.next < history.firstOrdinal {
-                next = min(next, history.evictions.sequence(of: place.next))
-            } else if let record = history.record(at: place.next) {
+            guard let ordinal = place.next else { continue }
+            if ordinal < history.firstOrdinal {
+                next = min(next, history.evictions.sequence(of: ordinal))
+            } else if let record = history.record(at: ordinal) {
                 next = min(next, record.sequence)
             }
         }
@@ -103,15 +119,25 @@ extension EventLog {
     /// Moves the cursor beyond what it lost before the next record that is kept, and says so.
     private func announce(_ cursor: inout LogCursor, before next: UInt64?) -> Gap? {
         for index in cursor.places.indices {
-            let place = cursor.places[index]
-            let history = histories[Int(place.connection.number)]
-            guard place.next < history.firstOrdinal,
-                let losses = history.evictions.losses(from: place.next, before: next ?? .max)
-            else { continue }
-            cursor.loss =
-                cursor.loss + LogCursor.Loss(count: losses.end - place.next, last: losses.last)
-            cursor.places[index].next = losses.end
+            lose(index, of: &cursor, before: next ?? .max, isCached: true)
         }
+        passGaps(&cursor, before: next ?? .max)
+        return announceLoss(of: &cursor, before: next)
+    }
+
+    /// Moves a place beyond what is gone before a sequence.
+    func lose(_ index: Int, of cursor: inout LogCursor, before limit: UInt64, isCached: Bool) {
+        let place = cursor.places[index]
+        let history = histories[Int(place.connection.number)]
+        while let ordinal = cursor.places[index].next,
+            let losses = history.losses(from: ordinal, before: limit, isCached: isCached)
+        {
+            cursor.lose(index, to: losses.end, last: losses.last)
+        }
+    }
+
+    /// Says what the reader has lost, if it has, before the next record.
+    func announceLoss(of cursor: inout LogCursor, before next: UInt64?) -> Gap? {
         guard let loss = cursor.loss else { return nil }
         // An id beyond the next record would skip it for a reader that comes back with that id.
         cursor.position = max(cursor.position, next.map { min(loss.last, $0 - 1) } ?? loss.last)

@@ -3,10 +3,19 @@
 /// A value for one thread. Nothing that it forgets is forgotten silently: readers get a `Gap`.
 package struct EventLog {
     package let epoch: Epoch
-    /// The sequence of the newest record, kept or not; 0 before the first.
-    package private(set) var headSequence: UInt64 = 0
+    /// The sequence of the newest record that may be seen, kept or not; 0 before the first.
+    package internal(set) var headSequence: UInt64 = 0
+    /// The greatest sequence that a record has.
+    var lastSequence: UInt64 = 0
     /// In the order of their indices; the slot of a removed connection stays for a while, to know what was lost.
-    private(set) var histories: [History] = []
+    var histories: [History] = []
+    /// Whether records are stored.
+    package internal(set) var isStored = false
+    /// Those that are, by their names there.
+    var connections: [StoredConnectionID: ConnectionIndex] = [:]
+    /// Sequences that were skipped, oldest first, and the last of them.
+    var gaps: [StoredGap] = []
+    var gapsThrough: UInt64 = 0
     /// What all records that are kept take of the process' memory.
     package private(set) var memoryBytes = 0
     private var indices: [String: ConnectionIndex] = [:]
@@ -76,6 +85,7 @@ package struct EventLog {
     package mutating func remove(_ connection: ConnectionIndex) {
         removals += 1
         removed[connection] = removals
+        if let id = histories[Int(connection.number)].disk?.id { connections[id] = nil }
         change(Int(connection.number)) { $0.evictAll() }
         forgetRemoved()
     }
@@ -101,11 +111,22 @@ package struct EventLog {
 
     package func status(of connection: ConnectionIndex) -> HistoryStatus {
         let history = histories[Int(connection.number)]
+        guard let disk = history.disk else {
+            return HistoryStatus(
+                messages: history.records.count,
+                bytes: history.byteCount,
+                oldest: history.records.first.map { id($0.sequence) },
+                newest: history.records.last.map { id($0.sequence) }
+            )
+        }
+        let unstored = disk.unstored.joined().compactMap(history.record)
+        let messages = disk.kept.records + unstored.count
+        let newest = history.records.last?.sequence ?? disk.kept.newest
         return HistoryStatus(
-            messages: history.records.count,
-            bytes: history.byteCount,
-            oldest: history.records.first.map { id($0.sequence) },
-            newest: history.records.last.map { id($0.sequence) }
+            messages: messages,
+            bytes: disk.kept.bytes + unstored.reduce(0) { $0 + $1.byteCount },
+            oldest: messages > 0 ? history.oldestSequence.map(id) : nil,
+            newest: messages > 0 ? id(newest) : nil
         )
     }
 
@@ -120,7 +141,8 @@ package struct EventLog {
         at time: WallTime,
         topic: String? = nil
     ) -> Record {
-        headSequence += 1
+        lastSequence += 1
+        headSequence = lastSequence
         let record = Record(
             sequence: headSequence,
             connection: connection,

@@ -23,6 +23,35 @@ struct EvictionLedger {
     /// The sequence of the newest one; 0 if there is none.
     private(set) var last: UInt64 = 0
 
+    init() {}
+
+    /// Goes on after so many records had been evicted, the last of them with the sequence `through`.
+    ///
+    /// `skipped` are sequences that no record has. Where the others are as many as the records, it is known which
+    /// was which.
+    init(count: UInt64, through: UInt64, skipped: [ClosedRange<UInt64>]) {
+        total = count
+        last = through
+        guard count > 0, through > 0 else { return }
+        var first: UInt64 = 1
+        for range in skipped where range.upperBound < through && range.lowerBound >= first {
+            add(first..<range.lowerBound)
+            first = range.upperBound + 1
+        }
+        add(first..<through + 1)
+        if runs.last?.ordinals.upperBound != count {
+            runs = [Run(first: 1, last: through, ordinals: 0..<count)]
+        }
+    }
+
+    /// Adds a run in which every sequence is that of a record.
+    private mutating func add(_ sequences: Range<UInt64>) {
+        guard let last = sequences.last else { return }
+        let start = runs.last?.ordinals.upperBound ?? 0
+        let ordinals = start..<start + UInt64(sequences.count)
+        runs.append(Run(first: sequences.lowerBound, last: last, ordinals: ordinals))
+    }
+
     /// The sequence of the oldest one; nil if there is none.
     var first: UInt64? { runs.first?.first }
 
@@ -40,6 +69,34 @@ struct EvictionLedger {
         }
         if runs.count == EvictionLedger.maxRuns { coarsen() }
         runs.append(Run(first: sequence, last: sequence, ordinals: total..<total + 1))
+    }
+
+    /// Notes evictions of records that follow one another, and of those that stood before them.
+    mutating func evicted(_ sequences: ClosedRange<UInt64>, ordinals: Range<UInt64>) {
+        guard sequences.lowerBound > last, ordinals.lowerBound >= total else { return }
+        if ordinals.lowerBound > total, sequences.lowerBound > last + 1 {
+            add(
+                Run(
+                    first: last + 1,
+                    last: sequences.lowerBound - 1,
+                    ordinals: total..<ordinals.lowerBound
+                )
+            )
+        }
+        add(Run(first: sequences.lowerBound, last: sequences.upperBound, ordinals: ordinals))
+    }
+
+    private mutating func add(_ run: Run) {
+        defer { (total, last) = (run.ordinals.upperBound, run.last) }
+        if let newest = runs.last, newest.isContiguous, run.isContiguous, newest.last + 1 == run.first,
+            newest.ordinals.upperBound == run.ordinals.lowerBound
+        {
+            runs[runs.count - 1].last = run.last
+            runs[runs.count - 1].ordinals = newest.ordinals.lowerBound..<run.ordinals.upperBound
+            return
+        }
+        if runs.count == EvictionLedger.maxRuns { coarsen() }
+        runs.append(run)
     }
 
     /// The ordinal of the first evicted record after `sequence`; that of the first kept one if there is none.
@@ -66,7 +123,7 @@ struct EvictionLedger {
     ///
     /// A run of which it is not known any more how it lies around `limit` counts as a whole.
     func losses(from ordinal: UInt64, before limit: UInt64) -> (end: UInt64, last: UInt64)? {
-        guard ordinal < total, sequence(of: ordinal) < limit else { return nil }
+        guard ordinal < total, !runs.isEmpty, sequence(of: ordinal) < limit else { return nil }
         let run = runs[index { $0.first < limit } - 1]
         guard run.last >= limit else { return (run.ordinals.upperBound, run.last) }
         let end = run.isContiguous ? run.ordinals.lowerBound + (limit - run.first) : run.ordinals.upperBound

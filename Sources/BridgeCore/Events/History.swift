@@ -1,5 +1,6 @@
 /// The records that are kept of one connection, and what became of the others.
 ///
+/// With a store (`disk`) the records here are the newest ones, and what is *gone* is what is not on disk either.
 /// A record's ordinal is its number among the records of this connection, from 0; unlike its sequence it has
 /// no holes, so ordinals tell a reader exactly how many it lost.
 struct History {
@@ -9,9 +10,12 @@ struct History {
     var limits: HistoryLimits
     private(set) var records = Queue<Record>()
     private(set) var byteCount = 0
+    /// Of those that are gone.
     private(set) var evictions = EvictionLedger()
     /// When the newest record that is gone was recorded.
     private(set) var lastEvictedTime: WallTime?
+    /// Nil: whatever is not in memory is gone.
+    var disk: DiskHistory?
 
     init(name: String, limits: HistoryLimits) {
         self.name = name
@@ -24,19 +28,51 @@ struct History {
     /// The ordinal of the oldest record that is kept, or will be.
     var firstOrdinal: UInt64 { evictions.total }
 
-    /// The ordinal of the next record.
-    var endOrdinal: UInt64 { evictions.total + UInt64(records.count) }
+    /// The ordinal of the oldest record that is in memory, or will be.
+    var cachedOrdinal: UInt64 { disk?.cachedOrdinal ?? evictions.total }
 
-    /// The record with this ordinal; nil if there is none yet, or no more.
+    /// The ordinal of the next record.
+    var endOrdinal: UInt64 { cachedOrdinal + UInt64(records.count) }
+
+    /// The record in memory with this ordinal; nil if there is none yet, or no more.
     func record(at ordinal: UInt64) -> Record? {
-        guard firstOrdinal..<endOrdinal ~= ordinal else { return nil }
-        return records[Int(ordinal - firstOrdinal)]
+        guard cachedOrdinal..<endOrdinal ~= ordinal else { return nil }
+        return records[Int(ordinal - cachedOrdinal)]
     }
 
-    /// The ordinal of the first kept record after `sequence`.
+    /// The ordinal of the first record in memory after `sequence`.
     func ordinal(after sequence: UInt64) -> UInt64 {
         guard let newest = records.last, newest.sequence > sequence else { return endOrdinal }
-        return firstOrdinal + UInt64(records.partition { $0.sequence <= sequence })
+        return cachedOrdinal + UInt64(records.partition { $0.sequence <= sequence })
+    }
+
+    /// The sequence up to which records may be on disk alone; 0: whatever is kept is in memory.
+    var diskFloor: UInt64 {
+        guard let disk, disk.evictedThrough > evictions.last else { return 0 }
+        return disk.evictedThrough
+    }
+
+    /// The sequence of the oldest record that is kept.
+    var oldestSequence: UInt64? {
+        guard let disk, disk.kept.records > 0, diskFloor > 0 else { return records.first?.sequence }
+        return min(disk.kept.oldest, records.first?.sequence ?? .max)
+    }
+
+    /// The sequence of the newest record that is not in memory.
+    var evictedThrough: UInt64 { disk?.evictedThrough ?? evictions.last }
+
+    /// The ordinal behind the records from `ordinal` on that are gone and whose sequences are less than `limit`, and the
+    /// sequence of the last of them; nil if there are none.
+    ///
+    /// With `isCached` what is not in memory is gone, too: the reader is beyond all that is on disk.
+    func losses(
+        from ordinal: UInt64,
+        before limit: UInt64,
+        isCached: Bool
+    ) -> (end: UInt64, last: UInt64)? {
+        if ordinal < evictions.total { return evictions.losses(from: ordinal, before: limit) }
+        guard isCached, ordinal < cachedOrdinal else { return nil }
+        return (cachedOrdinal, min(evictedThrough, limit - 1))
     }
 
     mutating func append(_ record: Record) {
@@ -49,6 +85,11 @@ struct History {
     /// Evicts what is too much, after the limits changed.
     mutating func enforceSize() {
         while records.count > limits.maxMessages || byteCount > limits.maxBytes, !records.isEmpty {
+            evictOldest()
+        }
+        while records.count > DiskHistory.maxCached || byteCount > DiskHistory.maxCachedBytes,
+            disk?.isOldestStored ?? false, !records.isEmpty
+        {
             evictOldest()
         }
     }
@@ -74,6 +115,11 @@ struct History {
     mutating func evictAll() {
         while !records.isEmpty { evictOldest() }
         records = Queue()
+        if let disk, endOrdinal > evictions.total, disk.evictedThrough > evictions.last {
+            let rest = evictions.last + 1...disk.evictedThrough
+            evictions.evicted(rest, ordinals: evictions.total..<endOrdinal)
+            lastEvictedTime = disk.evictedTime ?? lastEvictedTime
+        }
         evictions.compact()
     }
 
@@ -81,7 +127,46 @@ struct History {
         guard let oldest = records.first else { return }
         records.popFirst()
         byteCount -= oldest.byteCount
+        guard disk == nil else {
+            disk?.evicted(oldest)
+            return
+        }
         evictions.evicted(oldest.sequence)
         lastEvictedTime = oldest.time
+    }
+
+    // MARK: What the store does
+
+    /// Goes on with what is stored of it; `skipped` are sequences that no record has.
+    mutating func restore(_ stored: StoredHistory, as id: StoredConnectionID, skipped: [ClosedRange<UInt64>]) {
+        disk = DiskHistory(id, stored)
+        evictions = EvictionLedger(count: stored.trimmed, through: stored.trimmedThrough, skipped: skipped)
+        lastEvictedTime = stored.trimmedThrough > 0 ? stored.trimmedAt : nil
+    }
+
+    /// Is stored from now on, as another one than before.
+    mutating func store(as id: StoredConnectionID) {
+        var kept = StoredHistory()
+        kept.recorded = endOrdinal
+        kept.newest = records.last?.sequence ?? evictedThrough
+        evictAll()
+        disk = DiskHistory(id, kept)
+    }
+
+    /// Takes a record in that may be seen from now on.
+    mutating func publish(_ record: Record, isStored: Bool) {
+        if let staged = disk?.staged, staged > 0 { disk?.staged = staged - 1 }
+        if !isStored { disk?.noteUnstored(endOrdinal) }
+        append(record)
+    }
+
+    mutating func trimmed(_ trim: StoredTrim) {
+        evictions.evicted(trim.sequences, ordinals: trim.ordinals)
+        while cachedOrdinal < evictions.total, !records.isEmpty { evictOldest() }
+    }
+
+    mutating func take(_ kept: StoredHistory) {
+        disk?.kept = kept
+        if kept.trimmedThrough > 0 { lastEvictedTime = kept.trimmedAt }
     }
 }

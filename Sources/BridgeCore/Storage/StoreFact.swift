@@ -1,7 +1,7 @@
 /// What is so already, whether the store can be written or not: it keeps it until it can.
 ///
 /// What is never refused must not grow without a bound; of these there is at most one for each message, key,
-/// connection and run of lost records.
+/// connection and time in which it could not be written.
 package enum StoreFact: Equatable, Sendable {
     /// There is such a connection, and so much of its past is to be kept.
     case connection(StoredConnectionID, name: String, limits: HistoryLimits)
@@ -13,6 +13,6 @@ package enum StoreFact: Equatable, Sendable {
     case answered(key: String, of: StoredConnectionID, MessageStates)
     /// Messages are not to be sent after all, nor is anything to be known of them; `key` is that of their request.
     case withdrawn(Range<UInt64>, of: StoredConnectionID, key: String?)
-    /// Records were lost.
-    case gap(StoredGap)
+    /// Records up to this sequence were shown and could not be stored; the next one's ordinal is `recorded`.
+    case unstored(StoredConnectionID, through: UInt64, recorded: UInt64)
 }

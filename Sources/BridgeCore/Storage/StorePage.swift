@@ -1,17 +1,29 @@
-/// A part of the stored records, oldest first.
+/// A part of the stored records.
 package struct StorePage: Equatable, Sendable {
-    package enum Entry: Equatable, Sendable {
-        case record(StoredRecord)
-        /// It stands where its last record stood.
-        case gap(StoredGap)
-    }
-
-    package var entries: [Entry] = []
+    /// In the order that was asked for.
+    package var records: [StoredRecord] = []
     /// Everything up to here has been looked at: the next page begins behind it.
+    ///
+    /// In a descending page: everything behind it.
     package var position: UInt64
+    /// What is known of where the request begins, for those that it asks of, unless that is trimmed.
+    package var starts: [StoredConnectionID: StoredStart] = [:]
 
     package init(position: UInt64) {
         self.position = position
+    }
+}
+
+/// A place among the records of a connection.
+package struct StoredStart: Equatable, Sendable {
+    /// There is a stored record with this sequence, or there was.
+    package var sequence: UInt64
+    /// The ordinal behind that record's.
+    package var next: UInt64
+
+    package init(sequence: UInt64, next: UInt64) {
+        self.sequence = sequence
+        self.next = next
     }
 }
 
@@ -22,25 +34,39 @@ package struct StorePageRequest: Equatable, Sendable {
     /// Up to this one, which was committed.
     package var through: UInt64
     package var connections: [StoredConnectionID]
-    /// Older ones are passed over.
-    package var earliest: WallTime?
     package var maxRecords: Int
     /// Of payloads; a larger record comes as the only one.
     package var maxBytes: Int
+    /// The newest first.
+    package var isDescending = false
+    /// Connections of which the place of `after` is to be found.
+    package var starts: [StoredConnectionID] = []
 
     package init(
         after: UInt64,
         through: UInt64,
         of connections: [StoredConnectionID],
-        earliest: WallTime? = nil,
         maxRecords: Int,
         maxBytes: Int
     ) {
         self.after = after
         self.through = through
         self.connections = connections
-        self.earliest = earliest
         self.maxRecords = maxRecords
         self.maxBytes = maxBytes
     }
+}
+
+/// What readers want to know of the stored records.
+package enum StoreQuestion: Equatable, Sendable {
+    case page(StorePageRequest)
+    /// Where the records begin that are not older.
+    case since(WallTime, of: [StoredConnectionID])
+}
+
+/// The answer to a `StoreQuestion` of the same name.
+package enum StoreAnswer: Equatable, Sendable {
+    case page(StorePage)
+    /// The sequence before that of the first such record; nil: there is none.
+    case since(UInt64?)
 }

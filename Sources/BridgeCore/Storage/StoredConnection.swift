@@ -41,14 +41,43 @@ package struct StoredHistory: Equatable, Sendable {
     package var records = 0
     /// Their payload bytes.
     package var bytes = 0
-    /// Records that were trimmed.
+    /// The sequence of the oldest of them; 0: there is none.
+    package var oldest: UInt64 = 0
+    /// The ordinal of the next record.
+    package var recorded: UInt64 = 0
+    /// The sequence of the newest record, kept or not; 0: there was none.
+    package var newest: UInt64 = 0
+    /// The ordinal behind the newest record that was trimmed.
     package var trimmed: UInt64 = 0
-    /// The sequence of the newest one of those; 0: there is none.
+    /// The sequence of that one; 0: there is none.
     package var trimmedThrough: UInt64 = 0
     /// When that one was recorded.
     package var trimmedAt = WallTime(millisecondsSince1970: 0)
 
     package init() {}
+}
+
+/// Records that were trimmed together: those of a connection with these sequences, and no other record has one of them.
+package struct StoredTrim: Equatable, Sendable {
+    package var connection: StoredConnectionID
+    package var sequences: ClosedRange<UInt64>
+    package var ordinals: Range<UInt64>
+
+    package init(_ sequence: UInt64, of connection: StoredConnectionID, ordinal: UInt64) {
+        self.connection = connection
+        sequences = sequence...sequence
+        ordinals = ordinal..<ordinal + 1
+    }
+
+    /// Whether the record follows without a hole; if so, it is taken in.
+    package mutating func extend(_ sequence: UInt64, of other: StoredConnectionID, ordinal: UInt64) -> Bool {
+        guard other == connection, sequence == sequences.upperBound + 1, ordinal == ordinals.upperBound else {
+            return false
+        }
+        sequences = sequences.lowerBound...sequence
+        ordinals = ordinals.lowerBound..<ordinal + 1
+        return true
+    }
 }
 
 /// A message that waits in an outbox.

@@ -2,7 +2,7 @@ internal import WebSocketProtocol
 
 extension StoredRecord {
     /// A record of the log as the store keeps it.
-    package init(_ record: Record, of connection: StoredConnectionID) {
+    package init(_ record: Record, of connection: StoredConnectionID, ordinal: UInt64) {
         let (kind, payload) =
             switch record.payload {
             case .message(let message): (Kind(message.kind, record.direction), message.bytes)
@@ -11,6 +11,7 @@ extension StoredRecord {
         self.init(
             sequence: record.sequence,
             connection: connection,
+            ordinal: ordinal,
             time: record.time,
             kind: kind,
             topic: record.topic,

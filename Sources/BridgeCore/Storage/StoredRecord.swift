@@ -12,6 +12,8 @@ package struct StoredRecord: Equatable, Sendable {
 
     package var sequence: UInt64
     package var connection: StoredConnectionID
+    /// Its number among all records that its connection ever had, stored or not, from 0.
+    package var ordinal: UInt64
     package var time: WallTime
     package var kind: Kind
     package var topic: String?
@@ -20,6 +22,7 @@ package struct StoredRecord: Equatable, Sendable {
     package init(
         sequence: UInt64,
         connection: StoredConnectionID,
+        ordinal: UInt64,
         time: WallTime,
         kind: Kind,
         topic: String? = nil,
@@ -27,6 +30,7 @@ package struct StoredRecord: Equatable, Sendable {
     ) {
         self.sequence = sequence
         self.connection = connection
+        self.ordinal = ordinal
         self.time = time
         self.kind = kind
         self.topic = topic
@@ -34,22 +38,30 @@ package struct StoredRecord: Equatable, Sendable {
     }
 }
 
-/// Records that nobody can have any more, though they were never trimmed: a power cut took them, or the disk was full.
+/// Sequences that no stored record has, because a process ended without closing the store.
 package struct StoredGap: Equatable, Sendable {
-    /// None of them stands outside of these sequences.
-    package var sequences: ClosedRange<UInt64>
-    /// Nil: of any.
-    package var connection: StoredConnectionID?
-    /// How many were lost; nil: that is not known.
-    package var missed: UInt64?
+    /// What is known of the records that had them; the numbers stand in the file and never change their meaning.
+    package enum Cause: Int64, Sendable {
+        /// Whatever was stored is there; others were shown at most while nothing could be stored. So whoever has read up
+        /// to the gap has lost nothing that was stored, and who has an id out of it has lost an unknown number.
+        case end = 0
+        /// The newest records that were stored may have gone.
+        case powerCut = 1
+    }
 
-    package init(
-        _ sequences: ClosedRange<UInt64>,
-        of connection: StoredConnectionID? = nil,
-        missed: UInt64? = nil
-    ) {
+    package var sequences: ClosedRange<UInt64>
+    package var cause: Cause
+
+    package init(_ sequences: ClosedRange<UInt64>, _ cause: Cause) {
         self.sequences = sequences
-        self.connection = connection
-        self.missed = missed
+        self.cause = cause
+    }
+
+    /// What stands for two of them where there are too many to tell apart, and for what lies between.
+    package static func + (first: StoredGap, second: StoredGap) -> StoredGap {
+        let lower = min(first.sequences.lowerBound, second.sequences.lowerBound)
+        let upper = max(first.sequences.upperBound, second.sequences.upperBound)
+        let isCut = first.cause == .powerCut || second.cause == .powerCut
+        return StoredGap(lower...upper, isCut ? .powerCut : .end)
     }
 }

@@ -22,8 +22,10 @@ CREATE TABLE connections (
     removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted
     records INTEGER NOT NULL DEFAULT 0,          -- that are kept
     bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
-    trimmed INTEGER NOT NULL DEFAULT 0,          -- records that are not kept any more
-    trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest of those
+    recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
+    newest INTEGER NOT NULL DEFAULT 0,           -- sequence of the newest of those
+    trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
+    trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
     trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded
     last_message INTEGER NOT NULL DEFAULT 0      -- number of the newest message that was to be sent
 ) STRICT;
@@ -31,6 +33,7 @@ CREATE TABLE connections (
 CREATE TABLE records (
     sequence INTEGER PRIMARY KEY,
     connection INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- its number among all that its connection ever had, from 0
     time INTEGER NOT NULL,
     kind INTEGER NOT NULL,  -- 0 text, 1 binary, 2 status, 3 text that was sent, 4 binary that was sent
     topic TEXT,
@@ -38,12 +41,12 @@ CREATE TABLE records (
 ) STRICT;
 CREATE INDEX records_of_connection ON records (connection, sequence);
 
+-- Sequences that were skipped because the process before had not closed the file.
 CREATE TABLE gaps (
     id INTEGER PRIMARY KEY,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    connection INTEGER,  -- NULL: any
-    missed INTEGER       -- NULL: not known
+    cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records
 ) STRICT;
 
 -- Messages that are to be sent.
@@ -81,16 +84,16 @@ CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (connection, key
 
 INSERT INTO migrations VALUES (1, 1764542000000);
 INSERT INTO store VALUES (1, 1234567890123, 9, 9, 'mark', 'boot', 1);
-INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 2, 2, 1764542000002, 5);
-INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 0, 0, 0, 0);
-INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 0, 0, 0, 1);
-INSERT INTO records VALUES (3, 1, 1764542000003, 0, 'a.b', X'68656C6C6F');
-INSERT INTO records VALUES (4, 2, 1764542000004, 1, NULL, X'00FF');
-INSERT INTO records VALUES (5, 1, 1764542000005, 2, NULL, CAST('{"type":"gave-up","attempts":3}' AS BLOB));
-INSERT INTO records VALUES (6, 2, 1764542000006, 3, NULL, X'6F7574');
-INSERT INTO records VALUES (8, 1, 1764542000008, 4, NULL, X'010203040506070809');
-INSERT INTO records VALUES (9, 4, 1764542000009, 0, NULL, X'78');
-INSERT INTO gaps VALUES (1, 7, 7, 1, 1);
+INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 5, 8, 2, 2, 1764542000002, 5);
+INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 2, 6, 0, 0, 0, 0);
+INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 1, 9, 0, 0, 0, 1);
+INSERT INTO records VALUES (3, 1, 2, 1764542000003, 0, 'a.b', X'68656C6C6F');
+INSERT INTO records VALUES (4, 2, 0, 1764542000004, 1, NULL, X'00FF');
+INSERT INTO records VALUES (5, 1, 3, 1764542000005, 2, NULL, CAST('{"type":"gave-up","attempts":3}' AS BLOB));
+INSERT INTO records VALUES (6, 2, 1, 1764542000006, 3, NULL, X'6F7574');
+INSERT INTO records VALUES (8, 1, 4, 1764542000008, 4, NULL, X'010203040506070809');
+INSERT INTO records VALUES (9, 4, 0, 1764542000009, 0, NULL, X'78');
+INSERT INTO gaps VALUES (1, 7, 7, 1);
 INSERT INTO outbox VALUES (1, 3, 1764542000010, 0, X'7468726565');
 INSERT INTO outbox VALUES (1, 5, 1764542000011, 1, X'');
 INSERT INTO outbox VALUES (4, 1, 1764542000011, 1, X'');

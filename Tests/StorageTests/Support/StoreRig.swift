@@ -13,6 +13,10 @@ final class StoreRig {
     private let doorbell: Doorbell
     private(set) var news = StoreNews()
     private(set) var refused: Set<StoreTicket> = []
+    /// The newest of each connection that news told of.
+    private(set) var histories: [StoredConnectionID: StoredHistory] = [:]
+    /// All that news told of.
+    private(set) var trims: [StoredTrim] = []
 
     /// Opens a store in the folder; `onWake` runs on the writer's thread.
     init(
@@ -40,6 +44,8 @@ final class StoreRig {
         while true {
             news = store.takeNews()
             refused.formUnion(news.refused)
+            histories.merge(news.histories) { $1 }
+            trims += news.trims
             if isThere(news) { return }
             doorbell.wait(for: nil)
         }
@@ -70,16 +76,10 @@ final class StoreRig {
 
     /// All records of these connections.
     func records(of connections: StoredConnectionID...) throws -> [StoredRecord] {
-        try entries(of: connections).compactMap { entry in
-            if case .record(let record) = entry { record } else { nil }
-        }
-    }
-
-    func entries(of connections: [StoredConnectionID], after: UInt64 = 0) throws -> [StorePage.Entry] {
         try store.makeReader().page(
-            StorePageRequest(after: after, through: .max, of: connections, maxRecords: .max, maxBytes: .max)
+            StorePageRequest(after: 0, through: .max, of: connections, maxRecords: .max, maxBytes: .max)
         )
-        .entries
+        .records
     }
 }
 
@@ -96,15 +96,18 @@ func named(_ id: StoredConnectionID, _ name: String = "orders", limits: HistoryL
     .connection(id, name: name, limits: limits)
 }
 
+/// A record whose ordinal is its sequence less one, unless it is given.
 func record(
     _ sequence: UInt64,
     of connection: StoredConnectionID = orders,
+    ordinal: UInt64? = nil,
     at milliseconds: Int64 = 0,
     _ text: String = "hello"
 ) -> StoredRecord {
     StoredRecord(
         sequence: sequence,
         connection: connection,
+        ordinal: ordinal ?? sequence - 1,
         time: time(milliseconds),
         kind: .receivedText,
         payload: Array(text.utf8)

@@ -1,0 +1,52 @@
+/// What a history that is stored keeps in mind of it: its records in memory are the newest of those on disk, but for
+/// those that could not be stored.
+struct DiskHistory {
+    let id: StoredConnectionID
+    /// What the store told last.
+    var kept: StoredHistory
+    /// The ordinal of the oldest record in memory, or of the next one.
+    private(set) var cachedOrdinal: UInt64
+    /// The sequence of the newest record that is not in memory; 0: there is none.
+    private(set) var evictedThrough: UInt64
+    /// When that was recorded; nil: it is not known.
+    private(set) var evictedTime: WallTime?
+    /// Ordinals of records in memory that are not on disk, oldest first.
+    private(set) var unstored: [Range<UInt64>] = []
+    /// Records that were offered to the store and that nobody may see yet.
+    var staged: UInt64 = 0
+
+    /// More of what is on disk is not kept in memory as well.
+    static let maxCached = 2048
+    static let maxCachedBytes = 2 << 20
+
+    init(_ id: StoredConnectionID, _ kept: StoredHistory) {
+        self.id = id
+        self.kept = kept
+        cachedOrdinal = kept.recorded
+        evictedThrough = kept.newest
+    }
+
+    /// The oldest record in memory goes.
+    mutating func evicted(_ record: Record) {
+        cachedOrdinal += 1
+        evictedThrough = record.sequence
+        evictedTime = record.time
+        if let oldest = unstored.first, oldest.lowerBound < cachedOrdinal {
+            unstored[0] = min(cachedOrdinal, oldest.upperBound)..<oldest.upperBound
+            if unstored[0].isEmpty { unstored.removeFirst() }
+        }
+    }
+
+    mutating func noteUnstored(_ ordinal: UInt64) {
+        if let newest = unstored.last, newest.upperBound == ordinal {
+            unstored[unstored.count - 1] = newest.lowerBound..<ordinal + 1
+        } else {
+            unstored.append(ordinal..<ordinal + 1)
+        }
+    }
+
+    /// Whether the oldest record in memory is on disk as well.
+    var isOldestStored: Bool { unstored.first?.lowerBound != cachedOrdinal }
+
+    var unstoredCount: Int { unstored.reduce(0) { $0 + $1.count } }
+}

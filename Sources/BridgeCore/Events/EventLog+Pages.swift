@@ -1,0 +1,184 @@
+/// Reading what is on disk alone.
+///
+/// A reader that stands before the newest record which is not in memory, of all its connections, gets pages of what is
+/// on disk, up to that one, and what could not be stored and is in memory; from there on memory has everything.
+extension EventLog {
+    /// What the store has to be asked before a cursor can be moved on; nil: nothing.
+    package func question(for cursor: LogCursor, maxRecords: Int, maxBytes: Int) -> StoreQuestion? {
+        guard isStored else { return nil }
+        let floor = diskFloor(of: cursor)
+        let ids = cursor.places.compactMap { histories[Int($0.connection.number)].disk?.id }
+        if let time = cursor.since { return .since(time, of: ids) }
+        let isGoingBack = cursor.wanted > 0
+        guard isGoingBack ? cursor.back - 1 <= floor && cursor.back > 1 : cursor.position < floor else {
+            return nil
+        }
+        var request = StorePageRequest(
+            after: isGoingBack ? 0 : cursor.position,
+            through: isGoingBack ? cursor.back - 1 : floor,
+            of: ids,
+            maxRecords: max(1, maxRecords),
+            maxBytes: maxBytes
+        )
+        request.isDescending = isGoingBack
+        if !isGoingBack {
+            request.starts = cursor.places.compactMap { place in
+                guard place.next == nil, !place.takesOldest else { return nil }
+                return histories[Int(place.connection.number)].disk?.id
+            }
+        }
+        return .page(request)
+    }
+
+    /// Moves a cursor by the answer to its question; returns what its reader gets, oldest first.
+    ///
+    /// `filter` is what the reader wants, for one that goes back.
+    package func read(
+        _ cursor: inout LogCursor,
+        _ answer: StoreAnswer,
+        by filter: StreamFilter
+    ) -> [LogEntry] {
+        switch answer {
+        case .since(let position):
+            if let time = cursor.since {
+                let connections = ConnectionSelection(cursor.places.map(\.connection))
+                cursor = self.cursor(since: time, of: connections, before: position ?? cursor.back)
+            }
+            return []
+        case .page(let page) where cursor.isSeeking:
+            _ = goBack(&cursor, by: filter, page)
+            return []
+        case .page(let page):
+            return read(&cursor, page)
+        }
+    }
+
+    /// The sequence up to which records of these connections may be on disk alone.
+    func diskFloor(of cursor: LogCursor) -> UInt64 {
+        guard isStored else { return 0 }
+        return cursor.places.reduce(0) { max($0, histories[Int($1.connection.number)].diskFloor) }
+    }
+
+    private func read(_ cursor: inout LogCursor, _ page: StorePage) -> [LogEntry] {
+        find(page.starts, &cursor)
+        let records = records(of: page, in: cursor.position..<page.position + 1, cursor)
+        var upcoming: [ConnectionIndex: [UInt64]] = [:]
+        for (record, ordinal) in records.reversed() { upcoming[record.connection, default: []].append(ordinal) }
+        var entries: [LogEntry] = []
+        for (record, ordinal) in records {
+            guard let place = cursor.places.firstIndex(where: { $0.connection == record.connection }) else {
+                continue
+            }
+            loseGone(&cursor, before: record.sequence, upcoming)
+            upcoming[record.connection]?.removeLast()
+            reach(ordinal, of: place, at: record.sequence, &cursor)
+            // Told of as lost, where that could not be told apart.
+            guard ordinal >= cursor.places[place].next ?? ordinal else { continue }
+            if let gap = announceLoss(of: &cursor, before: record.sequence) { entries.append(.gap(gap)) }
+            entries.append(.record(record))
+            cursor.took(record.sequence, ordinal, of: place)
+        }
+        loseGone(&cursor, before: page.position + 1, upcoming)
+        cursor.position = max(cursor.position, page.position)
+        return entries
+    }
+
+    /// Has places stand where the store has found them to be.
+    private func find(_ starts: [StoredConnectionID: StoredStart], _ cursor: inout LogCursor) {
+        for index in cursor.places.indices {
+            let place = cursor.places[index]
+            guard place.next == nil, !place.takesOldest else { continue }
+            let history = histories[Int(place.connection.number)]
+            guard let id = history.disk?.id else { continue }
+            let (gone, unknown) = history.evictions.ordinal(after: cursor.position)
+            if history.evictions.last > cursor.position {
+                // It has gone meanwhile.
+                cursor.places[index].next = gone
+                if let unknown { lose(through: unknown, &cursor) }
+                continue
+            }
+            // Where it has gone without that being known here, everything before counts.
+            var start = starts[id] ?? StoredStart(sequence: 0, next: 0)
+            if start.next < history.firstOrdinal {
+                start = StoredStart(sequence: history.evictions.last, next: history.firstOrdinal)
+            }
+            cursor.places[index].next = start.next
+            if start.sequence < cursor.position {
+                cursor.places[index].start = LogCursor.Start(stored: start.sequence, seen: cursor.position)
+            }
+        }
+    }
+
+    /// Notes what is gone before a sequence, but for what the page has all the same.
+    private func loseGone(
+        _ cursor: inout LogCursor,
+        before limit: UInt64,
+        _ upcoming: [ConnectionIndex: [UInt64]]
+    ) {
+        for index in cursor.places.indices {
+            let place = cursor.places[index]
+            guard let next = place.next, upcoming[place.connection]?.last != next else { continue }
+            lose(index, of: &cursor, before: limit, isCached: false)
+        }
+        passGaps(&cursor, before: limit)
+    }
+
+    /// Has a place stand before a record, and notes what was lost before it.
+    private func reach(_ ordinal: UInt64, of place: Int, at sequence: UInt64, _ cursor: inout LogCursor) {
+        if cursor.places[place].next == nil {
+            cursor.places[place].next = ordinal
+            cursor.places[place].takesOldest = false
+        }
+        cursor.lose(place, to: ordinal, last: sequence - 1)
+    }
+
+    /// The records of a page, ascending, and with them those of these sequences that are in memory and not on disk.
+    func records(
+        of page: StorePage,
+        in sequences: Range<UInt64>,
+        _ cursor: LogCursor
+    ) -> [(record: Record, ordinal: UInt64)] {
+        var found: [(record: Record, ordinal: UInt64)] = []
+        for stored in page.records {
+            guard let connection = connections[stored.connection],
+                let record = Record(stored, of: connection)
+            else { continue }
+            found.append((record, stored.ordinal))
+        }
+        let isInOrder = page.records.count < 2 || page.records[0].sequence < page.records[1].sequence
+        if !isInOrder { found.reverse() }
+        let count = found.count
+        for place in cursor.places {
+            let history = histories[Int(place.connection.number)]
+            for ordinal in (history.disk?.unstored ?? []).joined() {
+                guard let record = history.record(at: ordinal), record.sequence > sequences.lowerBound,
+                    record.sequence < sequences.upperBound
+                else { continue }
+                found.append((record, ordinal))
+            }
+        }
+        if found.count > count { found.sort { $0.record.sequence < $1.record.sequence } }
+        return found
+    }
+
+    // MARK: Sequences that were skipped
+
+    /// Notes what an id was lost after that nobody can know any more.
+    func noteGap(at cursor: inout LogCursor) {
+        guard cursor.position < gapsThrough else { return }
+        let position = cursor.position
+        for gap in gaps where gap.sequences.lowerBound <= position && position < gap.sequences.upperBound {
+            lose(through: gap.sequences.upperBound, &cursor)
+        }
+    }
+
+    /// Notes that records may have been lost in those before a sequence by a power cut.
+    func passGaps(_ cursor: inout LogCursor, before limit: UInt64) {
+        guard cursor.position < gapsThrough else { return }
+        for gap in gaps where gap.cause == .powerCut {
+            // One that the reader stands in was noted when it came.
+            let (first, last) = (gap.sequences.lowerBound, gap.sequences.upperBound)
+            if cursor.position < first, last < limit { lose(through: last, &cursor) }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package import BridgeCore
+internal import Synchronization
+
+/// Answers what readers want to know, one after another, on a thread of its own.
+///
+/// Any thread may call it; none waits for the disk but the one that closes it. It keeps nothing but what was not
+/// fetched yet, so whoever asks decides how much that can become.
+package final class StorePager: Sendable {
+    package typealias Answer = Result<StoreAnswer, StorageError>
+
+    private let desk: PagerDesk
+    /// Nil once it is closed.
+    private let thread: Mutex<StoreThread?>
+
+    /// `wake` is called on another thread when there are answers.
+    package init(_ store: Store, wake: @escaping @Sendable () -> Void) throws(StorageError) {
+        let desk = PagerDesk(wake: wake)
+        let work = PagerWork(desk: desk, path: store.path, vfs: store.vfs)
+        self.desk = desk
+        thread = Mutex(try StoreThread { work.run() })
+    }
+
+    deinit { close() }
+
+    /// Asks; returns the number that the answer will have.
+    package func ask(_ question: StoreQuestion) -> UInt64 { desk.ask(question) }
+
+    /// What was answered since the last call.
+    package func takeAnswers() -> [(number: UInt64, answer: Answer)] { desk.takeAnswers() }
+
+    /// Leaves what was not answered yet.
+    package func close() {
+        desk.close()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+}
+
+/// Where those who ask and the thread meet.
+private final class PagerDesk: Sendable {
+    private struct State {
+        var questions: [(number: UInt64, question: StoreQuestion)] = []
+        var answers: [(number: UInt64, answer: StorePager.Answer)] = []
+        var last: UInt64 = 0
+        var isClosing = false
+    }
+
+    private let state = Mutex(State())
+    private let doorbell = Doorbell()
+    private let wake: @Sendable () -> Void
+
+    init(wake: @escaping @Sendable () -> Void) {
+        self.wake = wake
+    }
+
+    func ask(_ question: StoreQuestion) -> UInt64 {
+        let number = state.withLock { state in
+            state.last += 1
+            state.questions.append((state.last, question))
+            return state.last
+        }
+        doorbell.ring()
+        return number
+    }
+
+    func takeAnswers() -> [(number: UInt64, answer: StorePager.Answer)] {
+        state.withLock { state in
+            defer { state.answers = [] }
+            return state.answers
+        }
+    }
+
+    func close() {
+        state.withLock { $0.isClosing = true }
+        doorbell.ring()
+    }
+
+    // MARK: The side of the thread
+
+    var isClosing: Bool { state.withLock(\.isClosing) }
+
+    /// Waits for questions.
+    func takeQuestions() -> [(number: UInt64, question: StoreQuestion)] {
+        doorbell.wait(for: nil)
+        return state.withLock { state in
+            defer { state.questions = [] }
+            return state.questions
+        }
+    }
+
+    func give(_ answer: StorePager.Answer, to number: UInt64) {
+        state.withLock { $0.answers.append((number, answer)) }
+        wake()
+    }
+}
+
+/// What the thread does.
+private final class PagerWork {
+    private let desk: PagerDesk
+    private let path: String
+    private let vfs: String?
+    /// Opened with the first question, and anew after a failure.
+    private var reader: StoreReader?
+
+    init(desk: PagerDesk, path: String, vfs: String?) {
+        self.desk = desk
+        self.path = path
+        self.vfs = vfs
+    }
+
+    func run() {
+        while !desk.isClosing {
+            for (number, question) in desk.takeQuestions() where !desk.isClosing {
+                desk.give(answer(question), to: number)
+            }
+        }
+    }
+
+    private func answer(_ question: StoreQuestion) -> StorePager.Answer {
+        do throws(StorageError) {
+            let reader = try self.reader ?? StoreReader(path, vfs: vfs)
+            self.reader = reader
+            return .success(try reader.answer(question))
+        } catch {
+            reader = nil
+            return .failure(error)
+        }
+    }
+}
