@@ -86,6 +86,8 @@ struct Schema {
             bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
             recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
             newest INTEGER NOT NULL DEFAULT 0,           -- sequence of the newest of those
+            skipped INTEGER NOT NULL DEFAULT 0,          -- up to the newest that could not be stored
+            skipped_through INTEGER NOT NULL DEFAULT 0,  -- no such one has a greater sequence
             trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
             trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
             trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded

@@ -69,12 +69,12 @@ package final class Store: Sendable {
         try StoreReader(path, vfs: options.vfs)
     }
 
+    var vfs: String? { options.vfs }
+
     /// Begins to close it, without waiting: `news` says when that is done.
     ///
     /// Nothing may be given to it afterwards.
     package func beginClosing() { mailbox.close() }
-
-    var vfs: String? { options.vfs }
 
     /// Writes what waits, has the file say that nothing is missing, and lets go of the directory.
     ///

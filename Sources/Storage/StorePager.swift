@@ -28,6 +28,9 @@ package final class StorePager: Sendable {
     /// What was answered since the last call.
     package func takeAnswers() -> [(number: UInt64, answer: Answer)] { desk.takeAnswers() }
 
+    /// Begins to close it, without waiting.
+    package func beginClosing() { desk.close() }
+
     /// Leaves what was not answered yet.
     package func close() {
         desk.close()
@@ -120,8 +123,8 @@ private final class PagerWork {
 
     private func answer(_ question: StoreQuestion) -> StorePager.Answer {
         do throws(StorageError) {
-            let reader = try self.reader ?? StoreReader(path, vfs: vfs)
-            self.reader = reader
+            if reader == nil { reader = try StoreReader(path, vfs: vfs) }
+            guard let reader else { return .failure(StorageError(.failing, path: path)) }
             return .success(try reader.answer(question))
         } catch {
             reader = nil

@@ -29,7 +29,10 @@ extension StoreSession {
     // MARK: Records
 
     private func add(_ record: StoredRecord) throws(StorageError) {
-        guard record.sequence > head, tallies[record.connection] != nil else { return }
+        guard record.sequence > head else { return }
+        // It is shown, be its connection removed.
+        head = record.sequence
+        guard tallies[record.connection] != nil else { return }
         touch(record.connection)
         try statements.addRecord.run(
             text: record.topic,
@@ -40,7 +43,6 @@ extension StoreSession {
             record.kind.rawValue,
             blob: record.payload
         )
-        head = record.sequence
         tallies[record.connection]?.history.added(record)
     }
 
@@ -220,8 +222,10 @@ extension StoredHistory {
     }
 
     fileprivate mutating func skipped(through sequence: UInt64, recorded count: UInt64) {
-        recorded = max(recorded, count)
+        guard count > recorded else { return }
+        recorded = count
         newest = max(newest, sequence)
+        (skipped, skippedThrough) = (count, sequence)
     }
 }
 

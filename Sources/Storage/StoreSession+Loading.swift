@@ -13,7 +13,8 @@ extension StoreSession {
                 (SELECT count(*) FROM outcomes WHERE connection = connections.id),
                 (SELECT count(*) FROM idempotency_keys WHERE connection = connections.id),
                 (SELECT max(place) FROM idempotency_keys WHERE connection = connections.id),
-                (SELECT min(sequence) FROM records WHERE connection = connections.id)
+                (SELECT min(sequence) FROM records WHERE connection = connections.id),
+                skipped, skipped_through
             FROM connections WHERE removed = 0
             """
         )
@@ -31,6 +32,8 @@ extension StoreSession {
             tally.keys = Int(connections.integer(10))
             tally.lastKey = connections.integer(11)
             tally.history.oldest = UInt64(clamping: connections.integer(12))
+            tally.history.skipped = UInt64(clamping: connections.integer(13))
+            tally.history.skippedThrough = UInt64(clamping: connections.integer(14))
             tallies[StoredConnectionID(number: connections.integer(0))] = tally
         }
         return tallies

@@ -140,6 +140,8 @@ final class StoreSession {
                 Int64(history.bytes),
                 Int64(clamping: history.recorded),
                 Int64(clamping: history.newest),
+                Int64(clamping: history.skipped),
+                Int64(clamping: history.skippedThrough),
                 Int64(clamping: history.trimmed),
                 Int64(clamping: history.trimmedThrough),
                 history.trimmedAt.millisecondsSince1970,

@@ -53,8 +53,8 @@ final class StoreStatements {
         addConnection = try database.prepare("INSERT INTO connections (name, id) VALUES (?, ?)")
         setConnection = try database.prepare(
             """
-            UPDATE connections SET records = ?, bytes = ?, recorded = ?, newest = ?, trimmed = ?,
-                trimmed_through = ?, trimmed_at = ?, last_message = ? WHERE id = ?
+            UPDATE connections SET records = ?, bytes = ?, recorded = ?, newest = ?, skipped = ?,
+                skipped_through = ?, trimmed = ?, trimmed_through = ?, trimmed_at = ?, last_message = ? WHERE id = ?
             """
         )
         removeConnection = try database.prepare("UPDATE connections SET removed = 1 WHERE id = ?")

@@ -62,7 +62,7 @@ extension Bridge {
         )
         let patience = request.isHead || shutdown != nil ? .zero : query.wait ?? .zero
         var allowance = SearchAllowance()
-        let isThrough = poll.read(hub.log, &allowance)
+        let isThrough = poll.read(hub.log, &allowance) == .through
         guard !isThrough || !poll.hasFound && patience > .zero else {
             return .response(answer(poll.page(hub.log), request))
         }

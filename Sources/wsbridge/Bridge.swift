@@ -60,6 +60,7 @@ final class Bridge {
         self.log = log
         hub = EventHub(loop: loop, settings: configuration.http)
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
+        store?.keepHistory(of: hub)
         flushes = FlushRound(loop: loop)
         transfers = Transfers(loop: loop)
         store?.onCongestion = { [unowned self] in holdBack() }
@@ -156,7 +157,9 @@ final class Bridge {
     private func add(_ name: String, _ settings: ConnectionConfiguration) {
         // There is one connection of a name at a time, and what comes anew has nothing of what was removed.
         leaving[name]?.upstream.end()
-        guard let index = hub.register(name, limits: configuration.history) else { return }
+        hub.release(name)
+        let stored = store?.connections.claim(name)
+        guard let index = hub.register(name, limits: configuration.history, as: stored) else { return }
         connections[name] = BridgedConnection(
             name: name,
             index: index,
@@ -166,7 +169,8 @@ final class Bridge {
             log: log,
             flushes: flushes,
             transfers: transfers,
-            store: store
+            store: store,
+            stored: stored
         )
         connections[name]?.store?.keep(configuration.history)
         connections[name]?.upstream.network = network
@@ -254,7 +258,7 @@ final class Bridge {
         connection.upstream.stop { [unowned self] in
             leaving[name] = nil
             connection.sender.discard(because: .notFound("the connection was removed"))
-            hub.remove(connection.index)
+            hub.whenShown { [hub] in hub.remove(connection.index) }
         }
     }
 
@@ -269,6 +273,7 @@ final class Bridge {
             store?.endRound()
             guard server.runIfNeeded() || hub.hasNews else { break }
         }
+        hub.storeStaged()
         store?.endRound()
         server.prepareToWait()
         // What the last round brought about goes out after the upstreams have had their turn.

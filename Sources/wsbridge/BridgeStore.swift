@@ -27,8 +27,10 @@ final class BridgeStore {
     var onNews: [(StoreNews) -> Void] = []
 
     private let store: Store
+    private let pager: StorePager
     private let bell: LoopBell
     private let loop: Loop
+    private let pagerBell: LoopBell
     private let log: Log
     /// What this turn of the loop has brought so far: facts, then offers, then facts again.
     private var facts: [StoreFact] = []
@@ -37,6 +39,10 @@ final class BridgeStore {
     private var laterFacts: [StoreFact] = []
     /// Offers that are to be synced, oldest first.
     private var offers = Queue<Offer>()
+    /// Offers that are to be committed, oldest first.
+    private var commits = Queue<Offer>()
+    /// Who asked, by the number of the question.
+    private var questions: [UInt64: (StoreAnswer?) -> Void] = [:]
     private var onClosed: (() -> Void)?
     /// It has let go of the directory.
     private(set) var isClosed = false
@@ -50,8 +56,11 @@ final class BridgeStore {
     init(in directory: String, loop: Loop, log: Log) throws(StorageError) {
         let bell = LoopBell(loop: loop)
         store = try Store(in: directory, StoreOptions(boot: BootID.current), wake: bell.ring)
+        let pagerBell = LoopBell(loop: loop)
+        pager = try StorePager(store, wake: pagerBell.ring)
         self.bell = bell
         self.loop = loop
+        self.pagerBell = pagerBell
         self.log = log
         path = store.path
         guard var recovery = store.takeRecovery() else {
@@ -61,6 +70,7 @@ final class BridgeStore {
         recovery.connections = []
         origin = recovery
         bell.onRing = { [unowned self] in takeNews() }
+        pagerBell.onRing = { [unowned self] in takeAnswers() }
     }
 
     /// Has something stored, with all else that comes in this turn of the loop: all of it or nothing.
@@ -124,6 +134,10 @@ final class BridgeStore {
         isOverloaded = false
         isCongested = news.isCongested
         let refused = Set(news.refused)
+        while let offer = commits.first, offer.ticket <= news.committed || refused.contains(offer.ticket) {
+            commits.popFirst()
+            offer.completion(!refused.contains(offer.ticket))
+        }
         while let offer = offers.first, offer.ticket <= news.synced || refused.contains(offer.ticket) {
             offers.popFirst()
             offer.completion(!refused.contains(offer.ticket))
@@ -175,6 +189,45 @@ final class BridgeStore {
     func close(completion: @escaping () -> Void) {
         flush()
         onClosed = completion
+        pager.beginClosing()
         store.beginClosing()
+    }
+}
+
+extension BridgeStore: RecordStore {
+    /// Has the hub's records stored from now on, behind those that are there.
+    func keepHistory(of hub: EventHub) {
+        hub.keep(in: self, from: origin)
+        onNews.append { news in
+            hub.stored(news.histories, news.trims)
+            if news.failure == nil { hub.noteUnstored() }
+        }
+    }
+
+    func offer(records: [StoredRecord], completion: @escaping (Bool) -> Void) -> RecordOffer {
+        flush()
+        do throws(StoreRefusal) {
+            let ticket = try store.offer(records.map { .record($0) }, .committed)
+            commits.append(Offer(ticket: ticket, completion: completion))
+            return .taken
+        } catch {
+            return error == .overloaded ? .later : .refused
+        }
+    }
+
+    func ask(_ question: StoreQuestion, completion: @escaping (StoreAnswer?) -> Void) {
+        questions[pager.ask(question)] = completion
+    }
+
+    private func takeAnswers() {
+        for (number, answer) in pager.takeAnswers() {
+            guard let completion = questions.removeValue(forKey: number) else { continue }
+            switch answer {
+            case .success(let answer): completion(answer)
+            case .failure(let failure):
+                log.warning("the store cannot be read", ["error": .text(failure.text)])
+                completion(nil)
+            }
+        }
     }
 }

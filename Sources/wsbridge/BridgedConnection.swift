@@ -26,11 +26,11 @@ final class BridgedConnection {
         log: Log,
         flushes: FlushRound,
         transfers: Transfers,
-        store: BridgeStore?
+        store: BridgeStore?,
+        stored: StoredConnection?
     ) {
-        let stored = store?.connections.claim(name)
         self.store = stored.flatMap { stored in store.map { ConnectionStore(stored.id, name, in: $0) } }
-        let epoch = store?.origin.epoch ?? hub.log.epoch
+        let epoch = hub.log.epoch
         self.index = index
         self.hub = hub
         self.log = log

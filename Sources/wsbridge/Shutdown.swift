@@ -33,7 +33,7 @@ final class Shutdown {
         for connection in connections {
             connection.upstream.stop { [unowned self] in
                 openUpstreams -= 1
-                if openUpstreams == 0 { endStreams() }
+                if openUpstreams == 0 { bridge.hub.whenShown { [self] in endStreams() } }
             }
         }
     }
@@ -61,6 +61,7 @@ final class Shutdown {
         deadline = nil
         bridge.hub.dropAll()
         bridge.endTurn()
+        bridge.hub.noteUnstored()
         guard let store = bridge.store else { return onFinished() }
         deadline = bridge.loop.startTimer(after: max(.zero, end - bridge.loop.now)) { [unowned self] in
             bridge.log.warning("stopped before the store was closed: the shutdown timeout is over")

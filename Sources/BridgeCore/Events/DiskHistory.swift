@@ -12,22 +12,29 @@ struct DiskHistory {
     private(set) var evictedTime: WallTime?
     /// Ordinals of records in memory that are not on disk, oldest first.
     private(set) var unstored: [Range<UInt64>] = []
+    /// Where some runs of records end that could not be stored and are gone, the newest ones.
+    private(set) var skips: [StoredStart] = []
     /// Records that were offered to the store and that nobody may see yet.
     var staged: UInt64 = 0
 
     /// More of what is on disk is not kept in memory as well.
     static let maxCached = 2048
     static let maxCachedBytes = 2 << 20
+    private static let maxSkips = 16
 
     init(_ id: StoredConnectionID, _ kept: StoredHistory) {
         self.id = id
         self.kept = kept
         cachedOrdinal = kept.recorded
         evictedThrough = kept.newest
+        if kept.skippedThrough > 0 {
+            skips = [StoredStart(sequence: kept.skippedThrough, next: kept.skipped)]
+        }
     }
 
     /// The oldest record in memory goes.
     mutating func evicted(_ record: Record) {
+        if !isOldestStored { noteSkip(record.sequence) }
         cachedOrdinal += 1
         evictedThrough = record.sequence
         evictedTime = record.time
@@ -35,6 +42,12 @@ struct DiskHistory {
             unstored[0] = min(cachedOrdinal, oldest.upperBound)..<oldest.upperBound
             if unstored[0].isEmpty { unstored.removeFirst() }
         }
+    }
+
+    private mutating func noteSkip(_ sequence: UInt64) {
+        if skips.last?.next == cachedOrdinal { skips.removeLast() }
+        if skips.count == DiskHistory.maxSkips { skips.removeFirst() }
+        skips.append(StoredStart(sequence: sequence, next: cachedOrdinal + 1))
     }
 
     mutating func noteUnstored(_ ordinal: UInt64) {

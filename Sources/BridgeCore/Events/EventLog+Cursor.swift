@@ -156,7 +156,7 @@ extension EventLog {
     }
 
     private func sequenceBeforeOldest(of connections: ConnectionSelection) -> UInt64 {
-        oldestSequence(of: connections).map { $0 - 1 } ?? headSequence
+        connections.indices.compactMap { histories[Int($0.number)].sequenceBeforeOldest }.min() ?? headSequence
     }
 
     private func cursor(before count: Int, of connections: ConnectionSelection) -> LogCursor {

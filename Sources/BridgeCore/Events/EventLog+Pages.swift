@@ -89,24 +89,31 @@ extension EventLog {
             let place = cursor.places[index]
             guard place.next == nil, !place.takesOldest else { continue }
             let history = histories[Int(place.connection.number)]
-            guard let id = history.disk?.id else { continue }
-            let (gone, unknown) = history.evictions.ordinal(after: cursor.position)
-            if history.evictions.last > cursor.position {
-                // It has gone meanwhile.
-                cursor.places[index].next = gone
-                if let unknown { lose(through: unknown, &cursor) }
-                continue
-            }
+            guard let id = history.disk?.id, !findGone(index, &cursor) else { continue }
             // Where it has gone without that being known here, everything before counts.
             var start = starts[id] ?? StoredStart(sequence: 0, next: 0)
             if start.next < history.firstOrdinal {
                 start = StoredStart(sequence: history.evictions.last, next: history.firstOrdinal)
+            }
+            let position = cursor.position
+            if let skip = history.disk?.skips.last(where: { $0.sequence <= position }), skip.next > start.next {
+                start = skip
             }
             cursor.places[index].next = start.next
             if start.sequence < cursor.position {
                 cursor.places[index].start = LogCursor.Start(stored: start.sequence, seen: cursor.position)
             }
         }
+    }
+
+    /// Has a place stand before what is gone, if that is next.
+    func findGone(_ index: Int, _ cursor: inout LogCursor) -> Bool {
+        let evictions = histories[Int(cursor.places[index].connection.number)].evictions
+        guard evictions.last > cursor.position else { return false }
+        let (next, unknown) = evictions.ordinal(after: cursor.position)
+        cursor.places[index].next = next
+        if let unknown { lose(through: unknown, &cursor) }
+        return true
     }
 
     /// Notes what is gone before a sequence, but for what the page has all the same.
@@ -117,8 +124,14 @@ extension EventLog {
     ) {
         for index in cursor.places.indices {
             let place = cursor.places[index]
-            guard let next = place.next, upcoming[place.connection]?.last != next else { continue }
+            let first = upcoming[place.connection]?.last
+            guard let next = place.next, first != next else { continue }
             lose(index, of: &cursor, before: limit, isCached: false)
+            let history = histories[Int(place.connection.number)]
+            // It is known how many are missing, and not where: rather too early than never.
+            if let first, let next = cursor.places[index].next, next >= history.firstOrdinal, next < first {
+                cursor.lose(index, to: first, last: limit - 1)
+            }
         }
         passGaps(&cursor, before: limit)
     }

@@ -49,9 +49,12 @@ extension EventLog {
     /// Has every place stand before a record that is in memory, if it was not known yet where it stands.
     private func findPlaces(of cursor: inout LogCursor) {
         for index in cursor.places.indices where cursor.places[index].next == nil {
+            let isExact = !cursor.places[index].takesOldest
+            cursor.places[index].takesOldest = false
+            // All of it may have gone while it waited for the disk.
+            if isExact, findGone(index, &cursor) { continue }
             let history = histories[Int(cursor.places[index].connection.number)]
             cursor.places[index].next = history.ordinal(after: cursor.position)
-            cursor.places[index].takesOldest = false
         }
     }
 
@@ -81,11 +84,6 @@ extension EventLog {
 
     private func record(at place: LogCursor.Place) -> Record? {
         place.next.flatMap { histories[Int(place.connection.number)].record(at: $0) }
-    }
-
-    /// The oldest record that is kept of these connections.
-    func oldestSequence(of connections: ConnectionSelection) -> UInt64? {
-        connections.indices.compactMap { histories[Int($0.number)].oldestSequence }.min()
     }
 
     /// Which connection has the next record that is kept.

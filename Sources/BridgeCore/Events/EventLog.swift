@@ -25,6 +25,9 @@ package struct EventLog {
     /// The newest record of removed connections that are not remembered any more.
     private var forgotten: UInt64 = 0
 
+    /// Names that were let go of, until they are given again, and the newest record then.
+    private var released: [String: UInt64] = [:]
+
     /// Slots of removed connections that are not remembered any more.
     private var free: [ConnectionIndex] = []
 
@@ -56,7 +59,7 @@ package struct EventLog {
             return index
         }
         var history = History(name: name, limits: limits)
-        history.unknownThrough = forgotten
+        history.unknownThrough = max(forgotten, released.removeValue(forKey: name) ?? 0)
         if let index = free.popLast() {
             histories[Int(index.number)] = history
             indices[name] = index
@@ -75,10 +78,17 @@ package struct EventLog {
         for (index, _) in removed.sorted(by: { $0.value < $1.value }).prefix(EventLog.mostRemoved) {
             let history = histories[Int(index.number)]
             removed[index] = nil
-            indices[history.name] = nil
+            if indices[history.name] == index { indices[history.name] = nil }
             forgotten = max(forgotten, history.evictions.last)
             free.append(index)
         }
+    }
+
+    /// Lets a name be given to another connection, while one that has it is about to be removed.
+    mutating package func release(_ name: String) {
+        guard index(of: name) != nil else { return }
+        indices[name] = nil
+        released[name] = lastSequence
     }
 
     /// Forgets a connection and all its records; readers that had not seen them all get a gap.
@@ -125,7 +135,7 @@ package struct EventLog {
         return HistoryStatus(
             messages: messages,
             bytes: disk.kept.bytes + unstored.reduce(0) { $0 + $1.byteCount },
-            oldest: messages > 0 ? history.oldestSequence.map(id) : nil,
+            oldest: messages > 0 ? history.sequenceBeforeOldest.map { id($0 + 1) } : nil,
             newest: messages > 0 ? id(newest) : nil
         )
     }

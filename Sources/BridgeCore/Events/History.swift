@@ -52,10 +52,11 @@ struct History {
         return disk.evictedThrough
     }
 
-    /// The sequence of the oldest record that is kept.
-    var oldestSequence: UInt64? {
-        guard let disk, disk.kept.records > 0, diskFloor > 0 else { return records.first?.sequence }
-        return min(disk.kept.oldest, records.first?.sequence ?? .max)
+    /// A sequence before that of the oldest record that is kept, and as close to it as is known; nil: nothing is kept.
+    var sequenceBeforeOldest: UInt64? {
+        guard let disk, diskFloor > 0 else { return records.first.map { $0.sequence - 1 } }
+        guard disk.kept.records > 0 else { return evictions.last }
+        return min(disk.kept.oldest, records.first?.sequence ?? .max) - 1
     }
 
     /// The sequence of the newest record that is not in memory.
@@ -156,7 +157,8 @@ struct History {
     /// Takes a record in that may be seen from now on.
     mutating func publish(_ record: Record, isStored: Bool) {
         if let staged = disk?.staged, staged > 0 { disk?.staged = staged - 1 }
-        if !isStored { disk?.noteUnstored(endOrdinal) }
+        let ordinal = endOrdinal
+        if !isStored { disk?.noteUnstored(ordinal) }
         append(record)
     }
 

@@ -12,6 +12,8 @@ package struct MemoryBudget: Equatable, Sendable {
     package var outboxes = 0
     /// What single subscribers hold that are filled on their own.
     package var pages = 0
+    /// What is on its way to the store before it may be seen.
+    package var staged = 0
 
     package init(bound: Int) {
         self.bound = bound
@@ -30,7 +32,7 @@ package struct MemoryBudget: Equatable, Sendable {
     // MARK: Histories
 
     /// What all histories may hold beside the others.
-    package var historyLimit: Int { max(0, bound - outboxes - min(pages, pageLimit) - feedFloor) }
+    package var historyLimit: Int { max(0, bound - outboxes - staged - min(pages, pageLimit) - feedFloor) }
 
     /// What histories are brought down to when they hold more than that.
     ///
@@ -43,7 +45,7 @@ package struct MemoryBudget: Equatable, Sendable {
     ///
     /// One of four sizes, so that it seldom becomes less: each time all feeds have to be looked at.
     package func feedLimit(histories: Int) -> Int {
-        let room = bound - outboxes - min(pages, pageLimit) - histories
+        let room = bound - outboxes - staged - min(pages, pageLimit) - histories
         var limit = feedShare
         while limit > room, limit > feedFloor { limit /= 2 }
         return limit

@@ -17,10 +17,10 @@ package struct Queue<Element> {
 
     package var first: Element? { isEmpty ? nil : slots[head] }
 
-    var last: Element? { isEmpty ? nil : self[count - 1] }
+    package var last: Element? { isEmpty ? nil : self[count - 1] }
 
     /// The element `offset` places behind the first one.
-    subscript(offset: Int) -> Element {
+    package subscript(offset: Int) -> Element {
         get {
             precondition(0..<count ~= offset)
             guard let element = slots[place(offset)] else {

@@ -47,6 +47,10 @@ package struct StoredHistory: Equatable, Sendable {
     package var recorded: UInt64 = 0
     /// The sequence of the newest record, kept or not; 0: there was none.
     package var newest: UInt64 = 0
+    /// The ordinal behind the newest record that could not be stored.
+    package var skipped: UInt64 = 0
+    /// The sequence of that one, or of one between it and the next; 0: there is none.
+    package var skippedThrough: UInt64 = 0
     /// The ordinal behind the newest record that was trimmed.
     package var trimmed: UInt64 = 0
     /// The sequence of that one; 0: there is none.

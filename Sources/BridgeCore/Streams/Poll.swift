@@ -7,6 +7,8 @@ package struct Poll: Equatable, Sendable {
     private var horizon: UInt64
     private var records: [Record] = []
     private var gap: Gap?
+    /// The newest entry that was read.
+    private var last: UInt64 = 0
     /// What may still be answered of payload, but for one record that is larger.
     private var room = Poll.maxBytes
 
@@ -14,6 +16,8 @@ package struct Poll: Equatable, Sendable {
     /// What is taken out of the log at a time.
     private static let pieceRecords = 256
     private static let pieceBytes = 16 * 1024
+    /// The same of the disk, where a piece costs more.
+    private static let pageBytes = 64 * 1024
 
     /// Begins to read; `limit` is how many records are answered at most.
     package init(_ filter: StreamFilter, limit: Int, start: StartPosition, in log: EventLog) {
@@ -23,35 +27,70 @@ package struct Poll: Equatable, Sendable {
         horizon = log.headSequence
     }
 
+    /// What came of reading on.
+    package enum Progress: Equatable, Sendable {
+        /// That was all there is, or all that goes into one answer.
+        case through
+        /// The allowance is spent.
+        case spent
+        /// The disk has to be asked, and what it says to be taken.
+        case asks(StoreQuestion)
+    }
+
     /// Reads on, as far as the allowance reaches.
     ///
     /// It ends behind what there was when it began: who looked on to the head might not catch up with a fast upstream.
-    ///
-    /// - Returns: whether that was all there is, or all that goes into one answer.
-    package mutating func read(_ log: EventLog, _ allowance: inout SearchAllowance) -> Bool {
+    package mutating func read(_ log: EventLog, _ allowance: inout SearchAllowance) -> Progress {
         while records.count < limit, room > 0 {
-            guard !allowance.isSpent else { return false }
+            guard !allowance.isSpent else { return .spent }
             let count = min(Poll.pieceRecords, limit - records.count)
-            let before = cursor
+            if let question = log.question(
+                for: cursor,
+                maxRecords: count,
+                maxBytes: min(room, Poll.pageBytes)
+            ) {
+                return .asks(question)
+            }
             let entries = log.read(&cursor, maxRecords: count, maxBytes: min(room, Poll.pieceBytes))
-            if case .gap = entries.first, hasFound {
+            guard !entries.isEmpty, take(entries, log, &allowance), cursor.position < horizon else { break }
+        }
+        return .through
+    }
+
+    /// Goes on with what the disk said; `read` has to follow, unless that was all that goes into one answer.
+    ///
+    /// - Returns: whether it was.
+    package mutating func take(
+        _ answer: StoreAnswer,
+        in log: EventLog,
+        _ allowance: inout SearchAllowance
+    ) -> Bool {
+        !take(log.read(&cursor, answer, by: filter), log, &allowance)
+    }
+
+    /// Whether one may read on.
+    private mutating func take(
+        _ entries: [LogEntry],
+        _ log: EventLog,
+        _ allowance: inout SearchAllowance
+    ) -> Bool {
+        for entry in entries {
+            switch entry {
+            case .gap where hasFound:
                 // What was lost while this looked on is told before the next answer.
-                cursor = before
-                break
+                cursor = log.cursor(following: last, of: filter.connections)
+                return false
+            case .gap(let found):
+                gap = found
+                last = found.id.sequence
+            case .record(let record) where filter.accepts(record):
+                records.append(record)
+                room -= record.byteCount
+                last = record.sequence
+            case .record(let record):
+                allowance.spend(on: record, filter)
+                last = record.sequence
             }
-            guard !entries.isEmpty else { break }
-            for entry in entries {
-                switch entry {
-                case .gap(let found):
-                    gap = found
-                case .record(let record) where filter.accepts(record):
-                    records.append(record)
-                    room -= record.byteCount
-                case .record(let record):
-                    allowance.spend(on: record, filter)
-                }
-            }
-            if cursor.position >= horizon { break }
         }
         return true
     }
@@ -69,7 +108,7 @@ package struct Poll: Equatable, Sendable {
     /// Answers what was read since the last answer, which may be nothing.
     package mutating func page(_ log: EventLog) -> PollPage {
         defer { (records, gap, room) = ([], nil, Poll.maxBytes) }
-        return PollPage(records: records, next: log.id(cursor.position), gap: gap)
+        return PollPage(records: records, next: log.id(cursor.resumption), gap: gap)
     }
 }
 

@@ -2,13 +2,19 @@ package import BridgeCore
 package import WebSocketProtocol
 
 extension EventHub {
-    /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`.
+    /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`, where there is a store with
+    /// the next one after it was stored.
     package func append(
         _ payload: Record.Payload,
         of connection: ConnectionIndex,
         direction: Record.Direction = .received
     ) {
-        let record = log.append(payload, of: connection, direction: direction, at: loop.wallTime)
+        guard store == nil else { return stage(payload, of: connection, direction) }
+        show(log.append(payload, of: connection, direction: direction, at: loop.wallTime))
+    }
+
+    /// Hands a record of the log to whoever is waiting for such.
+    func show(_ record: Record) {
         if isAgeing { watchAge() }
         polls.noticed(record)
         fitMemory()

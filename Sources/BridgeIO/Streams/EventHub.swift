@@ -40,6 +40,13 @@ package final class EventHub {
     /// Gaps that subscribers of each connection were told of.
     private var gaps: [ConnectionIndex: Int] = [:]
 
+    /// Where records are stored; nil: nowhere.
+    var store: (any RecordStore)?
+    var staging = Staging()
+    /// Those who wait to ask the store, in turn, and how many have asked.
+    var askers = Queue<Searcher>()
+    var askedCount = 0
+
     /// Those who have much to look through, in turn.
     var searchers = Queue<Searcher>()
     /// What they may still look through before everyone else gets their turn.
@@ -58,9 +65,18 @@ package final class EventHub {
     }
 
     /// Makes room for a connection, or changes the limits of its history; open merged streams take in a new one.
-    package func register(_ name: String, limits: HistoryLimits) -> ConnectionIndex? {
+    package func register(
+        _ name: String,
+        limits: HistoryLimits,
+        as stored: StoredConnection? = nil
+    ) -> ConnectionIndex? {
         let isNew = log.index(of: name) == nil
-        let index = log.register(name, limits: limits)
+        let index =
+            if let stored {
+                log.register(name, limits: limits, as: stored)
+            } else {
+                log.register(name, limits: limits)
+            }
         isAgeing = isAgeing || limits.maxAge != nil
         expire()
         if isNew { reselect() }
@@ -69,6 +85,9 @@ package final class EventHub {
         watchAge()
         return index
     }
+
+    /// Lets a name be given to another connection, though one that is about to be removed has it.
+    package func release(_ name: String) { log.release(name) }
 
     /// Forgets a connection with its history; streams that show it alone end, others learn of their loss.
     package func remove(_ connection: ConnectionIndex) {

@@ -29,10 +29,40 @@ package final class WaitingPoll {
 
     /// Looks on, and answers if that was all and there is something, or no patience to wait for it.
     ///
-    /// - Returns: whether that was all.
+    /// - Returns: whether that was all, or it waits for the store.
     func search(_ allowance: inout SearchAllowance) -> Bool {
         guard answer != nil else { return true }
-        guard poll.read(hub.log, &allowance) else { return false }
+        switch poll.read(hub.log, &allowance) {
+        case .through: break
+        case .spent: return false
+        case .asks:
+            hub.ask(for: self)
+            return true
+        }
+        return found()
+    }
+
+    /// What the store is to be asked; nil: nothing, or nobody waits any more.
+    var question: StoreQuestion? {
+        var allowance = SearchAllowance()
+        guard answer != nil, case .asks(let question) = poll.read(hub.log, &allowance) else { return nil }
+        return question
+    }
+
+    /// Goes on with what the store said; nil: nothing can be read.
+    func take(_ said: StoreAnswer?) {
+        guard answer != nil else { return }
+        guard let said else { return give() }
+        if poll.take(said, in: hub.log, &hub.allowance) {
+            isSearching = false
+            give()
+        } else {
+            hub.search(for: self)
+        }
+    }
+
+    /// It has looked through all that there was: returns whether that was all.
+    private func found() -> Bool {
         if !poll.hasFound, let news {
             self.news = nil
             poll.skip(to: news, in: hub.log)

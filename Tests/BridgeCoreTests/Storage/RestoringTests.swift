@@ -220,7 +220,7 @@ struct RestoringTests {
             as Zip2Sequence<[Record.Payload], [Record.Direction]>
         {
             let record = log.append(payload, of: index, direction: direction, at: Self.time(5), topic: "a.b")
-            let stored = StoredRecord(record, of: id)
+            let stored = StoredRecord(record, of: id, ordinal: 3)
             #expect(Record(stored, of: index) == record)
         }
     }

@@ -15,7 +15,7 @@ import WebSocketProtocol
 
     private func read(_ poll: inout Poll, _ fixture: LogFixture) -> PollPage {
         var allowance = SearchAllowance(bytes: .max)
-        #expect(poll.read(fixture.log, &allowance))
+        #expect(poll.read(fixture.log, &allowance) == .through)
         return poll.page(fixture.log)
     }
 
@@ -75,7 +75,7 @@ import WebSocketProtocol
         var turns = 0
         while turns < 300 {
             var allowance = SearchAllowance(bytes: 1)
-            if poll.read(fixture.log, &allowance) { break }
+            if poll.read(fixture.log, &allowance) == .through { break }
             fixture.record(400)
             turns += 1
         }
@@ -160,7 +160,7 @@ import WebSocketProtocol
         var pieces = 1
         while true {
             var allowance = SearchAllowance(bytes: 64 * 256)
-            guard !poll.read(fixture.log, &allowance) else { break }
+            guard poll.read(fixture.log, &allowance) == .spent else { break }
             pieces += 1
         }
         #expect(pieces > 9)
@@ -183,7 +183,7 @@ import WebSocketProtocol
         }
         var poll = poll(fixture)
         var allowance = SearchAllowance(bytes: 64 * 100)
-        #expect(!poll.read(fixture.log, &allowance))
+        #expect(poll.read(fixture.log, &allowance) == .spent)
         fixture.record(500)
         let first = read(&poll, fixture)
         #expect(first.records.map(\.sequence) == [1] && first.gap == nil)

@@ -24,6 +24,8 @@ CREATE TABLE connections (
     bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
     recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
     newest INTEGER NOT NULL DEFAULT 0,           -- sequence of the newest of those
+    skipped INTEGER NOT NULL DEFAULT 0,          -- up to the newest that could not be stored
+    skipped_through INTEGER NOT NULL DEFAULT 0,  -- no such one has a greater sequence
     trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
     trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
     trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded
@@ -84,9 +86,9 @@ CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (connection, key
 
 INSERT INTO migrations VALUES (1, 1764542000000);
 INSERT INTO store VALUES (1, 1234567890123, 9, 9, 'mark', 'boot', 1);
-INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 5, 8, 2, 2, 1764542000002, 5);
-INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 2, 6, 0, 0, 0, 0);
-INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 1, 9, 0, 0, 0, 1);
+INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 5, 8, 0, 0, 2, 2, 1764542000002, 5);
+INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 2, 6, 0, 0, 0, 0, 0, 0);
+INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 1, 9, 0, 0, 0, 0, 0, 1);
 INSERT INTO records VALUES (3, 1, 2, 1764542000003, 0, 'a.b', X'68656C6C6F');
 INSERT INTO records VALUES (4, 2, 0, 1764542000004, 1, NULL, X'00FF');
 INSERT INTO records VALUES (5, 1, 3, 1764542000005, 2, NULL, CAST('{"type":"gave-up","attempts":3}' AS BLOB));
