@@ -215,6 +215,9 @@ extension StoredHistory {
         if records == 0 { oldest = record.sequence }
         // Those before were of another connection with the same name.
         if recorded == 0 { trimmed = record.ordinal }
+        if recorded > 0, record.ordinal > recorded {
+            (skipped, skippedThrough) = (record.ordinal, record.sequence - 1)
+        }
         records += 1
         bytes += record.payload.count
         recorded = record.ordinal + 1

@@ -12,10 +12,18 @@ struct DiskHistory {
     private(set) var evictedTime: WallTime?
     /// Ordinals of records in memory that are not on disk, oldest first.
     private(set) var unstored: [Range<UInt64>] = []
-    /// Where some runs of records end that could not be stored and are gone, the newest ones.
-    private(set) var skips: [StoredStart] = []
+    /// The newest runs of records that could not be stored and are gone.
+    private(set) var skips: [Skip] = []
     /// Records that were offered to the store and that nobody may see yet.
     var staged: UInt64 = 0
+
+    /// Records that could not be stored.
+    struct Skip {
+        /// Nothing of it has a smaller sequence, nor a greater one.
+        var sequences: ClosedRange<UInt64>
+        /// The ordinal behind the last one.
+        var next: UInt64
+    }
 
     /// More of what is on disk is not kept in memory as well.
     static let maxCached = 2048
@@ -28,7 +36,7 @@ struct DiskHistory {
         cachedOrdinal = kept.recorded
         evictedThrough = kept.newest
         if kept.skippedThrough > 0 {
-            skips = [StoredStart(sequence: kept.skippedThrough, next: kept.skipped)]
+            skips = [Skip(sequences: 0...kept.skippedThrough, next: kept.skipped)]
         }
     }
 
@@ -45,9 +53,17 @@ struct DiskHistory {
     }
 
     private mutating func noteSkip(_ sequence: UInt64) {
-        if skips.last?.next == cachedOrdinal { skips.removeLast() }
-        if skips.count == DiskHistory.maxSkips { skips.removeFirst() }
-        skips.append(StoredStart(sequence: sequence, next: cachedOrdinal + 1))
+        var first = sequence
+        if let newest = skips.last, newest.next == cachedOrdinal {
+            first = newest.sequences.lowerBound
+            skips.removeLast()
+        }
+        if skips.count == DiskHistory.maxSkips {
+            // What is between them counts as well, rather than that one is forgotten.
+            let oldest = skips.removeFirst()
+            skips[0].sequences = oldest.sequences.lowerBound...skips[0].sequences.upperBound
+        }
+        skips.append(Skip(sequences: first...sequence, next: cachedOrdinal + 1))
     }
 
     mutating func noteUnstored(_ ordinal: UInt64) {

@@ -42,7 +42,7 @@ extension EventLog {
         case .since(let position):
             if let time = cursor.since {
                 let connections = ConnectionSelection(cursor.places.map(\.connection))
-                cursor = self.cursor(since: time, of: connections, before: position ?? cursor.back)
+                cursor = self.cursor(since: time, of: connections, before: min(position ?? .max, cursor.back))
             }
             return []
         case .page(let page) where cursor.isSeeking:
@@ -96,11 +96,14 @@ extension EventLog {
                 start = StoredStart(sequence: history.evictions.last, next: history.firstOrdinal)
             }
             let position = cursor.position
-            if let skip = history.disk?.skips.last(where: { $0.sequence <= position }), skip.next > start.next {
-                start = skip
+            let skips = history.disk?.skips ?? []
+            if let skip = skips.last(where: { $0.sequences.upperBound <= position }), skip.next > start.next {
+                start = StoredStart(sequence: skip.sequences.upperBound, next: skip.next)
             }
+            let next = start.next
+            let mayHaveSkipped = skips.contains { $0.next > next && $0.sequences.lowerBound <= position }
             cursor.places[index].next = start.next
-            if start.sequence < cursor.position {
+            if start.sequence < cursor.position, starts[id] == nil || mayHaveSkipped {
                 cursor.places[index].start = LogCursor.Start(stored: start.sequence, seen: cursor.position)
             }
         }
@@ -145,7 +148,8 @@ extension EventLog {
         cursor.lose(place, to: ordinal, last: sequence - 1)
     }
 
-    /// The records of a page, ascending, and with them those of these sequences that are in memory and not on disk.
+    /// The records of a page, ascending, and with them those of these sequences that are in memory and not on disk: they
+    /// could not be stored, or were trimmed a moment ago.
     func records(
         of page: StorePage,
         in sequences: Range<UInt64>,
@@ -158,19 +162,19 @@ extension EventLog {
             else { continue }
             found.append((record, stored.ordinal))
         }
-        let isInOrder = page.records.count < 2 || page.records[0].sequence < page.records[1].sequence
-        if !isInOrder { found.reverse() }
+        var known: Set<UInt64>?
         let count = found.count
         for place in cursor.places {
             let history = histories[Int(place.connection.number)]
-            for ordinal in (history.disk?.unstored ?? []).joined() {
-                guard let record = history.record(at: ordinal), record.sequence > sequences.lowerBound,
-                    record.sequence < sequences.upperBound
-                else { continue }
-                found.append((record, ordinal))
+            var ordinal = history.ordinal(after: sequences.lowerBound)
+            while let record = history.record(at: ordinal), record.sequence < sequences.upperBound {
+                if known == nil { known = Set(page.records.map(\.sequence)) }
+                if known?.contains(record.sequence) == false { found.append((record, ordinal)) }
+                ordinal += 1
             }
         }
-        if found.count > count { found.sort { $0.record.sequence < $1.record.sequence } }
+        let isAscending = page.records.count < 2 || page.records[0].sequence < page.records[1].sequence
+        if found.count > count || !isAscending { found.sort { $0.record.sequence < $1.record.sequence } }
         return found
     }
 

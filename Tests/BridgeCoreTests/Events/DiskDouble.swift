@@ -36,6 +36,9 @@ struct DiskDouble {
             if history.records == 0 { history.oldest = record.sequence }
             history.records += 1
             history.bytes += record.payload.count
+            if history.recorded > 0, record.ordinal > history.recorded {
+                (history.skipped, history.skippedThrough) = (record.ordinal, record.sequence - 1)
+            }
             history.recorded = record.ordinal + 1
             history.newest = record.sequence
             histories[record.connection] = history

@@ -14,7 +14,7 @@ import WebSocketTestSupport
 
     @Test func `trace one`() {
         var failing = 0
-        for seed in 0..<200 as Range<UInt64> {
+        for seed in [10, 31, 65, 88, 128, 134, 146, 153, 162, 14] as [UInt64] {
             var run = StoredRun(seed: seed)
             for _ in 0..<300 where run.complaints.isEmpty { run.step() }
             if run.complaints.isEmpty { run.readAllToTheEnd() }
@@ -22,7 +22,7 @@ import WebSocketTestSupport
                 print("SEED", seed)
                 for line in run.trace { print("T", line) }
                 failing += 1
-                if failing == 3 { return }
+                if failing == 30 { return }
             }
         }
     }
@@ -456,12 +456,13 @@ private struct StoredRun {
         reader.due = sequences(reader.connections, after: begin)
         if reader.wanted != nil {
             // What went while it looked for its place is not lost.
+            let all = reader.due.count
             for connection in reader.connections {
                 let mine = sequences([connection], after: begin)
                 let first = mine.first(where: isKept) ?? .max
                 reader.due.removeAll { $0 < first && mine.contains($0) }
             }
-            reader.mayCountMore = !trims.isEmpty
+            reader.mayCountMore = !trims.isEmpty || reader.due.count < all
         }
         reader.seen = begin
     }
