@@ -85,7 +85,7 @@ extension EventLog {
 
     private func cursor(afterID id: EventID, of connections: ConnectionSelection) -> LogCursor {
         guard id.epoch == epoch, id.sequence <= headSequence else {
-            var cursor = cursorAtStart(of: connections)
+            var cursor = exactCursor(after: sequenceBeforeOldest(of: connections), of: connections)
             lose(through: cursor.position, &cursor)
             return cursor
         }
