@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, Deadline, Event, RawPeer, RawUpstream, Stream, Upstream, await_truth
+from harness import Bridge, Event, RawPeer, RawUpstream, Stream, Upstream, await_truth
 from harness.raw_upstream import frame
 
 Serve = Callable[..., Bridge]
@@ -149,7 +148,7 @@ def test_status_tells_what_is_on_disk(upstream: Upstream, durable: Serve) -> Non
 
 
 @pytest.fixture
-def filled(start_raw_upstream: Callable[..., RawUpstream], durable: Serve) -> Iterator[Any]:
+def filled(start_raw_upstream: Callable[..., RawUpstream], durable: Serve) -> Any:
     """Have so many messages stored by a bridge, and start another one that has none of them in memory."""
 
     def fill(count: int, **sections: Any) -> tuple[Bridge, RawPeer]:
@@ -170,7 +169,7 @@ def filled(start_raw_upstream: Callable[..., RawUpstream], durable: Serve) -> It
         bridge.await_ready()
         return bridge, peer
 
-    yield fill
+    return fill
 
 
 def text(number: int) -> str:
@@ -229,7 +228,9 @@ def test_filters_and_ids_and_times_select_on_disk(filled: Any) -> None:
     bridge, _ = filled(20_000)
     found = bridge.stream("/events?since=start&match=/tenth:true&limit=2000").rest()
     assert [count_of(event) for event in found] == list(range(0, 20_000, 10))
-    places = [json.loads(event.data) for event in bridge.stream("/events?since=start&format=json").take(20_000)]
+    places = [
+        json.loads(event.data) for event in bridge.stream("/events?since=start&format=json").take(20_000)
+    ]
     middle = places[9_000]
     stream = bridge.stream("/events", {"Last-Event-ID": middle["id"]})
     assert [count_of(event) for event in stream.take(11_000 - 1)] == list(range(9_001, 20_000))
@@ -292,7 +293,9 @@ def test_who_is_far_behind_holds_up_nobody(filled: Any) -> None:
     fast = bridge.stream()
     for round in range(20):
         peer.send(b"".join(frame(1, text(round * 1000 + number).encode()) for number in range(1000)))
-        assert [count_of(event) for event in fast.take(1000)] == list(range(round * 1000, round * 1000 + 1000))
+        assert [count_of(event) for event in fast.take(1000)] == list(
+            range(round * 1000, round * 1000 + 1000)
+        )
         assert bridge.send("and out").status == 202
     assert [count_of(event) for event in behind[3].take(50_000)] == list(range(50_000))
 
@@ -351,6 +354,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+def has_said(bridge: Bridge, words: str) -> bool:
+    return any(words in record["message"] for record in bridge.records)
+
+
 def resize(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
@@ -379,7 +386,9 @@ def test_streams_go_on_while_the_disk_is_full_and_a_gap_tells_of_it_afterwards(
             pass
     # What is left of the log's pages may still take some.
     sent = 0
-    while bridge.get("/healthz").status and not any("cannot be written" in r["message"] for r in bridge.records):
+    while bridge.get("/healthz").status and not any(
+        "cannot be written" in r["message"] for r in bridge.records
+    ):
         peer.send("x" * 10_000)
         sent += 1
         stream.next()
@@ -392,7 +401,7 @@ def test_streams_go_on_while_the_disk_is_full_and_a_gap_tells_of_it_afterwards(
     assert (refused.status, refused.json()["type"]) == (503, "urn:wsbridge:problem:storage-unavailable")
     filler.unlink()
     resize(small_disk, "32m")
-    await_truth(lambda: any("can be written again" in r["message"] for r in bridge.records), "it recovers")
+    await_truth(lambda: has_said(bridge, "can be written again"), "it recovers")
     peer.send("after")
     last = stream.next()
     assert last.data == "after"
@@ -430,7 +439,7 @@ def test_what_was_shown_while_the_disk_was_full_is_not_shown_again_as_something_
     before = stream.next()
     data = small_disk / "data"
     (data / "wsbridge.db").rename(data / "aside")
-    while not any("cannot be written" in r["message"] for r in bridge.records):
+    while not has_said(bridge, "cannot be written"):
         upstream.peer(0).send("probe")
         stream.next()
     upstream.peer(0).send("unstored", "unstored")

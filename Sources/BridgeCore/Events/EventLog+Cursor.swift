@@ -156,7 +156,8 @@ extension EventLog {
     }
 
     private func sequenceBeforeOldest(of connections: ConnectionSelection) -> UInt64 {
-        connections.indices.compactMap { histories[Int($0.number)].sequenceBeforeOldest }.min() ?? headSequence
+        connections.indices.compactMap { histories[Int($0.number)].sequenceBeforeOldest }.min()
+            ?? headSequence
     }
 
     private func cursor(before count: Int, of connections: ConnectionSelection) -> LogCursor {

@@ -63,7 +63,9 @@ extension EventLog {
         find(page.starts, &cursor)
         let records = records(of: page, in: cursor.position..<page.position + 1, cursor)
         var upcoming: [ConnectionIndex: [UInt64]] = [:]
-        for (record, ordinal) in records.reversed() { upcoming[record.connection, default: []].append(ordinal) }
+        for (record, ordinal) in records.reversed() {
+            upcoming[record.connection, default: []].append(ordinal)
+        }
         var entries: [LogEntry] = []
         for (record, ordinal) in records {
             guard let place = cursor.places.firstIndex(where: { $0.connection == record.connection }) else {

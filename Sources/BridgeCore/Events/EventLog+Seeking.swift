@@ -23,7 +23,9 @@ extension EventLog {
             allowance.spend(on: record, filter)
             cursor.goBack(place, by: record.sequence, ordinal: (cursor.places[place].next ?? 1) - 1)
             if filter.accepts(record) { cursor.wanted -= 1 }
-            heap.replaceFirst(key: self.record(before: cursor.places[place], behind: floor).map { ~$0.sequence })
+            heap.replaceFirst(
+                key: self.record(before: cursor.places[place], behind: floor).map { ~$0.sequence }
+            )
         }
         if cursor.wanted > 0, floor > 0, cursor.back > 1 {
             cursor.back = min(cursor.back, floor + 1)

@@ -139,7 +139,8 @@ struct History {
     // MARK: What the store does
 
     /// Goes on with what is stored of it; `skipped` are sequences that no record has.
-    mutating func restore(_ stored: StoredHistory, as id: StoredConnectionID, skipped: [ClosedRange<UInt64>]) {
+    mutating func restore(_ stored: StoredHistory, as id: StoredConnectionID, skipped: [ClosedRange<UInt64>])
+    {
         disk = DiskHistory(id, stored)
         evictions = EvictionLedger(count: stored.trimmed, through: stored.trimmedThrough, skipped: skipped)
         lastEvictedTime = stored.trimmedThrough > 0 ? stored.trimmedAt : nil

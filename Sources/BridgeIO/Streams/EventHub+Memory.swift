@@ -24,7 +24,8 @@ extension EventHub: OutboxMemory {
         memory.pages = pages.bytes
         if log.memoryBytes > memory.historyLimit {
             log.shrink(to: memory.historyTarget)
-            if !isMemoryShort { onMemoryShort() }
+            // What is on disk as well is not lost.
+            if !isMemoryShort, store == nil { onMemoryShort() }
             isMemoryShort = true
         }
         let limit = memory.feedLimit(histories: log.memoryBytes)

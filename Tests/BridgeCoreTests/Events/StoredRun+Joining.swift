@@ -83,7 +83,7 @@ extension StoredRun {
     /// Has a reader begin with an id.
     mutating func begin(_ reader: inout Reader, after seen: UInt64) {
         reader.cursor = log.cursor(at: .after(log.id(seen)), of: selection(reader.connections))
-        (reader.seen, reader.answer, reader.question) = (seen, nil, nil)
+        (reader.seen, reader.answer) = (seen, nil)
         (reader.wanted, reader.isFromTime, reader.takesOldest) = (nil, false, [])
         reader.due = sequences(reader.connections, after: seen)
         reader.announced = 0
@@ -98,7 +98,9 @@ extension StoredRun {
         }
         let isInHole = reader.connections.contains { connection in
             let mine = entries.filter { $0.connection == connection && !$0.isForgotten }
-            guard let before = mine.last(where: { $0.sequence <= seen }), !before.isStored else { return false }
+            guard let before = mine.last(where: { $0.sequence <= seen }), !before.isStored else {
+                return false
+            }
             let next = mine.first { $0.sequence > seen }
             return !before.isRecent || next.map { !$0.isStored && !isKept($0) } ?? false
         }

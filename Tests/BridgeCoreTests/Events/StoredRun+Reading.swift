@@ -6,7 +6,9 @@ extension StoredRun {
     mutating func readSome() {
         guard let index = readers.indices.randomElement(using: &random) else { return }
         read(index)
-        guard !readers[index].cursor.isSeeking, !readers[index].isAfterForeignID, Int.random(in: 0..<6, using: &random) == 0 else { return }
+        guard !readers[index].cursor.isSeeking, !readers[index].isAfterForeignID,
+            Int.random(in: 0..<6, using: &random) == 0
+        else { return }
         comeBack(index)
     }
 

@@ -2,8 +2,9 @@ import BridgeCore
 import WebSocketProtocol
 import WebSocketTestSupport
 
-/// A log over a disk that now and then cannot be written, a list of everything that was ever shown, and readers that know
-/// what they are due. Now and then the process ends.
+/// A log over a disk that now and then cannot be written, and its readers, who know what they are due.
+///
+/// Beside them stands a list of everything that was ever shown. Now and then the process ends.
 struct StoredRun {
     struct Entry {
         var sequence: UInt64
@@ -42,7 +43,6 @@ struct StoredRun {
         var takesOldest: Set<Int> = []
         /// The disk was asked, and has answered.
         var answer: StoreAnswer?
-        var question: StoreQuestion?
         /// Lost records that gaps told of, and were to tell of.
         var announced = 0
         var lost = 0
