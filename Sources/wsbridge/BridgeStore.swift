@@ -38,7 +38,7 @@ final class BridgeStore {
     /// Offers that are to be synced, oldest first.
     private var offers = Queue<Offer>()
     private var onClosed: (() -> Void)?
-    /// It has let go of the directory.
+    /// Letting go of it does not have to wait for the disk any more.
     private(set) var isClosed = false
 
     private struct Offer {
