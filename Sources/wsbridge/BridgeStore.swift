@@ -44,7 +44,7 @@ final class BridgeStore {
     /// Who asked, by the number of the question.
     private var questions: [UInt64: (StoreAnswer?) -> Void] = [:]
     private var onClosed: (() -> Void)?
-    /// It has let go of the directory.
+    /// Letting go of it does not have to wait for the disk any more.
     private(set) var isClosed = false
 
     private struct Offer {

@@ -352,8 +352,8 @@ def stuck_disk(bridge: Bridge, tmp_path: Path) -> Iterator[None]:
         Pump(strace.stderr).until(lambda text: " attached" in text or None, f"{threads} threads attached")
         yield
     finally:
-        # It lets go of the bridge, whose sync goes on.
-        strace.terminate()
+        # The kernel lets go of the bridge then, whose sync goes on. strace may wait for one that has ended.
+        strace.kill()
         strace.wait()
 
 

@@ -147,14 +147,13 @@ class Peer:
         with contextlib.suppress(ConnectionClosed):
             while True:
                 message = await self._connection.recv()
-                try:
-                    if (answer := answers(message)) is not None:
+                if (answer := answers(message)) is not None:
+                    # It came, and so may have more, though nobody is there any more to be answered.
+                    with contextlib.suppress(ConnectionClosed):
                         await self._connection.send(answer)
-                finally:
-                    # It came, even where nobody is there any more to be answered.
-                    with self._news:
-                        self.messages.append(message)
-                        self._news.notify_all()
+                with self._news:
+                    self.messages.append(message)
+                    self._news.notify_all()
         await self._connection.wait_closed()
         with self._news:
             frame = self._connection.protocol.close_rcvd
