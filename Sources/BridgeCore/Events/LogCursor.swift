@@ -1,7 +1,7 @@
 /// What a reader of the event log has seen, over the connections that it reads.
 ///
-/// Made by `EventLog.cursor(at:of:)`, moved by `EventLog.read`, and before that by `EventLog.goBack` if it `isSeeking`. While a reader holds it, its losses are
-/// counted exactly.
+/// Made by `EventLog.cursor(at:of:)`, moved by `EventLog.read`, and before that by `EventLog.goBack` if it `isSeeking`.
+/// While a reader holds it, its losses are counted exactly.
 package struct LogCursor: Equatable, Sendable {
     struct Place: Equatable, Sendable {
         let connection: ConnectionIndex

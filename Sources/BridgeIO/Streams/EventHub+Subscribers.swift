@@ -119,52 +119,77 @@ extension EventHub {
         }
         memory.pages = pages.bytes
         let size = memory.pageSize(wanted: EventHub.pageBytes)
-        var page: [UInt8] = []
-        var records = 0
-        while page.isEmpty, !subscriber.hasPage, subscriber.remaining != 0 {
+        var draft = Draft()
+        while subscriber.remaining != 0 {
             let entries = log.read(
                 &cursor,
                 maxRecords: min(EventHub.pageRecords, size / EventHub.leastPerRecord),
                 maxBytes: size
             )
             subscriber.phase = .replaying(cursor)
-            guard !entries.isEmpty else { return .atHead }
+            guard !entries.isEmpty else { return tellPosition(subscriber, cursor) ? .filled : .atHead }
             for entry in entries where subscriber.remaining != 0 {
-                switch entry {
-                case .gap(let gap):
-                    subscriber.feed.encoder.append(gap, to: &page)
-                    countGap(of: subscriber)
-                case .record(let record) where filter.accepts(record):
-                    subscriber.remaining = subscriber.remaining.map { $0 - 1 }
-                    subscriber.lastMove = loop.now
-                    let name = log.name(of: record.connection)
-                    guard record.byteCount > Feed.largeBytes else {
-                        subscriber.feed.encoder.append(record, of: name, to: &page)
-                        records += 1
-                        continue
-                    }
-                    subscriber.enqueue(page, records: records)
-                    (page, records) = ([], 0)
-                    let large = subscriber.feed.page(record, of: name)
-                    lastLarge = large
-                    subscriber.enqueue(large, records: 1)
-                case .record(let record):
-                    allowance.spend(on: record, filter)
-                }
+                add(entry, by: filter, to: &draft, for: subscriber)
             }
-            if !page.isEmpty { subscriber.lastMove = loop.now }
-            let isEmpty = page.isEmpty && !subscriber.hasPage
-            if isEmpty, skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
-            if isEmpty, allowance.isSpent, cursor.position < log.headSequence {
-                return search(for: subscriber)
-            }
+            if !draft.bytes.isEmpty { subscriber.lastMove = loop.now }
+            guard draft.bytes.isEmpty, !subscriber.hasPage else { break }
+            if skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
+            if allowance.isSpent, cursor.position < log.headSequence { return search(for: subscriber) }
         }
         if subscriber.remaining == 0 {
-            page += subscriber.feed.key.framing.end
+            draft.bytes += subscriber.feed.key.framing.end
             subscriber.phase = .ending
         }
-        subscriber.enqueue(page, records: records)
+        subscriber.enqueue(draft.bytes, records: draft.records)
+        subscriber.hasID = true
         return .filled
+    }
+
+    /// What is to be added to a page in one piece.
+    private struct Draft {
+        var bytes: [UInt8] = []
+        var records = 0
+    }
+
+    private func add(
+        _ entry: LogEntry,
+        by filter: StreamFilter,
+        to draft: inout Draft,
+        for subscriber: Subscriber
+    ) {
+        switch entry {
+        case .gap(let gap):
+            subscriber.feed.encoder.append(gap, to: &draft.bytes)
+            countGap(of: subscriber)
+        case .record(let record) where filter.accepts(record):
+            subscriber.remaining = subscriber.remaining.map { $0 - 1 }
+            subscriber.lastMove = loop.now
+            let name = log.name(of: record.connection)
+            guard record.byteCount > Feed.largeBytes else {
+                subscriber.feed.encoder.append(record, of: name, to: &draft.bytes)
+                draft.records += 1
+                return
+            }
+            subscriber.enqueue(draft.bytes, records: draft.records)
+            draft = Draft()
+            let large = subscriber.feed.page(record, of: name)
+            lastLarge = large
+            subscriber.enqueue(large, records: 1)
+        case .record(let record):
+            allowance.spend(on: record, filter)
+        }
+    }
+
+    /// Makes a page of the id at which a subscriber stands that has got none, if its format has one.
+    ///
+    /// A client that is interrupted before its first event would come back without an id, and lose what came meanwhile.
+    private func tellPosition(_ subscriber: Subscriber, _ cursor: LogCursor) -> Bool {
+        guard !subscriber.hasID else { return false }
+        subscriber.hasID = true
+        var position: [UInt8] = []
+        subscriber.feed.encoder.appendPosition(cursor.position, to: &position)
+        subscriber.enqueue(position)
+        return subscriber.hasPage
     }
 
     /// Lets a subscriber that has reached the head get the feed's bytes, unless it has a limit to count to.
