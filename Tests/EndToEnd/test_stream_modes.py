@@ -92,10 +92,14 @@ def test_a_client_that_does_not_close_is_let_go(bridge: Bridge, peer: Peer) -> N
     await_truth(lambda: not is_held(bridge, stream), "it is closed")
 
 
-def test_a_client_that_talks_while_its_stream_ends_gets_all_of_it(bridge: Bridge, peer: Peer) -> None:
+@in_every_mode
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+def test_a_client_that_talks_while_its_stream_ends_gets_all_of_it(
+    bridge: Bridge, peer: Peer, version: str
+) -> None:
     text = "0123456789abcdef" * 8192
     # What the bridge's kernel still holds at the end is more than the client's takes before it reads.
-    stream = bridge.stream("/events?limit=1", receive_buffer=4096)
+    stream = bridge.stream("/events?limit=1", receive_buffer=4096, version=version)
     peer.send(text)
     stream.client.wire.send(b"?" * 1000)
     bridge.await_status(lambda status: status["subscribers"] == 0, "the stream has ended")
