@@ -129,6 +129,16 @@ def test_lifecycle_events_pass(bridge: Bridge, peer: Peer) -> None:
         assert shown[-1].type == "status"
 
 
+def test_lifecycle_events_have_the_direction_in(bridge: Bridge) -> None:
+    def shown(direction: str) -> list[str]:
+        target = f"/events?types=status&direction={direction}&since=start&format=ndjson&idle=50ms"
+        return [json.loads(line)["data"]["type"] for line in bridge.get(target).body.splitlines()]
+
+    # The snapshot is no record: it says where a stream begins.
+    assert shown("out") == ["snapshot"]
+    assert shown("in") == shown("both") == ["snapshot", "connecting", "open", "ready"]
+
+
 def test_a_poll_waits_for_what_it_chose(bridge: Bridge, peer: Peer) -> None:
     with bridge.client() as client:
         client.send_head("GET", "/messages?match=/symbol:BTC&wait=5m")
