@@ -330,6 +330,7 @@ def test_a_reload_changes_the_bound(connect, tmp_path: Path) -> None:
     bridge.signal(signal.SIGHUP)
     kept = bridge.await_status(lambda status: status["history"]["messages"] < 6000, "the history gives")
     assert MIB < kept["history"]["bytes"] < 2 * MIB
+    bridge.err.until(lambda text: '"reloaded"' in text and text.endswith("\n") or None, "word of the reload")
     (record,) = [record for record in bridge.records if record["message"] == "reloaded"]
     assert record["settings"] == "memory"
     bounds = [record["bytes"] for record in bridge.records if record["message"] == "memory is bounded"]
