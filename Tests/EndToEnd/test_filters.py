@@ -106,13 +106,16 @@ def test_what_passes_a_reader_that_counts_while_it_moves_is_no_loss(serve_file, 
 def test_what_passes_a_poll_that_waits_is_no_loss(serve_with, wanted: bool) -> None:
     bridge, peer = serve_with("history: { maxMessages: 10 }")
     with bridge.client() as client:
-        client.send_head("GET", f"/messages?match=/symbol:BTC&wait={'5m' if wanted else '1s'}")
+        client.send_head("GET", "/messages?match=/symbol:BTC&wait=5m")
         # Once a poll that came later is answered, this one waits.
         assert bridge.get("/messages?match=/symbol:BTC").json()["messages"] == []
         peer.send(*["no JSON"] * 50)
         bridge.await_status(lambda status: status["counters"]["received"] == 50, "history forgets")
         texts = ['{"symbol":"BTC"}'] if wanted else []
         peer.send(*texts)
+        if not wanted:
+            # Who sends no more is answered with what there is.
+            client.wire.half_close()
         page = client.response().json()
     assert [message["data"] for message in page["messages"]] == texts
     assert page["gap"] is None
@@ -127,6 +130,16 @@ def test_lifecycle_events_pass(bridge: Bridge, peer: Peer) -> None:
     while not shown or json.loads(shown[-1].data)["type"] != "closed":
         shown.append(stream.next())
         assert shown[-1].type == "status"
+
+
+def test_lifecycle_events_have_the_direction_in(bridge: Bridge) -> None:
+    def shown(direction: str) -> list[str]:
+        target = f"/events?types=status&direction={direction}&since=start&format=ndjson&idle=50ms"
+        return [json.loads(line)["data"]["type"] for line in bridge.get(target).body.splitlines()]
+
+    # The snapshot is no record: it says where a stream begins.
+    assert shown("out") == ["snapshot"]
+    assert shown("in") == shown("both") == ["snapshot", "connecting", "open", "ready"]
 
 
 def test_a_poll_waits_for_what_it_chose(bridge: Bridge, peer: Peer) -> None:

@@ -289,3 +289,22 @@ def test_a_stalled_subscriber_lags(bridge: Bridge, peer: Peer) -> None:
     lags = sorted(entry["lag"] for entry in bridge.get("/subscribers").json()["subscribers"])
     assert lags[0] == 0
     assert 0 < lags[1] <= 1000
+
+
+# Large messages
+
+
+@pytest.mark.parametrize("size", [1 << 20, 16 << 20])
+@pytest.mark.parametrize("format", ["sse", "json", "ndjson", "raw"])
+def test_large_messages_arrive_whole(bridge: Bridge, peer: Peer, format: str, size: int) -> None:
+    text = "0123456789abcde\n" * (size // 16)
+    live = bridge.stream(f"/events?format={format}") if format in ("sse", "json") else None
+    peer.send(text)
+    replayed = bridge.ask_for_stream(f"/events?format={format}&since=start&limit=1")
+    if live is None:
+        content = body(replayed)
+        assert (content == text.encode() + b"\n") if format == "raw" else records(content)[0]["data"] == text
+        return
+    event = live.next()
+    assert (event.data if format == "sse" else json.loads(event.data)["data"]) == text
+    assert replayed.rest() == [event]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge, await_truth
+from harness import Bridge, Peer, await_truth
 
 HASTE = {"initialDelay": "10ms", "maxDelay": "10ms", "jitter": 0, "resetAfter": "0s"}
 DIALS = 300
@@ -108,4 +108,20 @@ def test_a_crowd_of_connections_leaves_no_descriptor_behind(
             assert peer.left() == (1001, "")
         # What was opened for the first connection stays.
         before = before or settled(bridge)
+    await_descriptors(bridge, before)
+
+
+@pytest.mark.usefixtures("stream_mode")
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+def test_streams_that_end_leave_no_descriptor_behind(bridge: Bridge, peer: Peer, version: str) -> None:
+    peer.send("the only one")
+
+    def read() -> None:
+        with bridge.stream("/events?since=start&limit=1", version=version) as stream:
+            assert [event.data for event in stream.rest()] == ["the only one"]
+
+    read()
+    before = settled(bridge)
+    for _ in range(CROWD):
+        read()
     await_descriptors(bridge, before)

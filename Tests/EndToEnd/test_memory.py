@@ -12,6 +12,7 @@ import pytest
 
 from assertions import assert_problem
 from harness import Bridge, RawPeer, RawUpstream, Stream, Upstream, await_truth
+from harness.environment import STREAM_MODE
 from harness.raw_upstream import frame
 
 MIB = 1 << 20
@@ -281,6 +282,21 @@ def test_readers_that_stand_still_stay_within_the_bound(
     assert (interruptions[0] > 0) == (size > 100_000)
 
 
+@pytest.mark.parametrize("mode", ["detached", "suspended"])
+def test_a_burst_of_more_than_streams_may_hold_reaches_a_prompt_reader(
+    connect, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setenv(STREAM_MODE, mode)
+    bridge, peers = connect("1MiB", "default", history={"maxMessages": 3})
+    # They share what streams may hold: 256 KiB.
+    others = [bridge.stream(f"/events?match=/f{number}:1") for number in range(7)]
+    prompt = bridge.stream()
+    sent = texts(250, 1000)
+    send(peers["default"], sent)
+    assert [event.data for event in prompt.take(len(sent))] == sent
+    assert bridge.status()["subscribers"] == len(others) + 1
+
+
 # Where the bound comes from
 
 
@@ -314,6 +330,7 @@ def test_a_reload_changes_the_bound(connect, tmp_path: Path) -> None:
     bridge.signal(signal.SIGHUP)
     kept = bridge.await_status(lambda status: status["history"]["messages"] < 6000, "the history gives")
     assert MIB < kept["history"]["bytes"] < 2 * MIB
+    bridge.err.until(lambda text: '"reloaded"' in text and text.endswith("\n") or None, "word of the reload")
     (record,) = [record for record in bridge.records if record["message"] == "reloaded"]
     assert record["settings"] == "memory"
     bounds = [record["bytes"] for record in bridge.records if record["message"] == "memory is bounded"]

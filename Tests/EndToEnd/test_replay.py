@@ -139,6 +139,20 @@ def test_several_clients_that_reconnect_at_random_all_see_everything(bridge: Bri
         assert [event.data for event in events] == [str(number) for number in range(count)]
 
 
+@pytest.mark.parametrize("query", ["", "?types=binary,text", "?limit=1", "?format=json", "?since=now"])
+def test_a_stream_that_is_interrupted_before_its_first_event_continues_without_loss(
+    bridge: Bridge, peer: Peer, kept: list[Event], query: str
+) -> None:
+    stream = bridge.stream(f"/events{query}")
+    stream.until_cursor(kept[-1].id)
+    stream.close()
+    watching = bridge.stream()
+    peer.send("while nobody was there")
+    missed = watching.next()
+    again = bridge.stream(f"/events{query}", {"Last-Event-ID": stream.parser.last_event_id})
+    assert again.next().id == missed.id
+
+
 # What cannot be replayed
 
 

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,10 +95,14 @@ def test_a_client_that_does_not_close_is_let_go(bridge: Bridge, peer: Peer) -> N
     await_truth(lambda: not is_held(bridge, stream), "it is closed")
 
 
-def test_a_client_that_talks_while_its_stream_ends_gets_all_of_it(bridge: Bridge, peer: Peer) -> None:
+@in_every_mode
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/1.0"])
+def test_a_client_that_talks_while_its_stream_ends_gets_all_of_it(
+    bridge: Bridge, peer: Peer, version: str
+) -> None:
     text = "0123456789abcdef" * 8192
     # What the bridge's kernel still holds at the end is more than the client's takes before it reads.
-    stream = bridge.stream("/events?limit=1", receive_buffer=4096)
+    stream = bridge.stream("/events?limit=1", receive_buffer=4096, version=version)
     peer.send(text)
     stream.client.wire.send(b"?" * 1000)
     bridge.await_status(lambda status: status["subscribers"] == 0, "the stream has ended")
@@ -104,6 +111,30 @@ def test_a_client_that_talks_while_its_stream_ends_gets_all_of_it(bridge: Bridge
     assert is_held(bridge, stream)
     assert stream.next().data == text
     assert stream.body.rest(Deadline("the end of the stream")) == b""
+
+
+@pytest.fixture
+def crowd() -> Iterator[int]:
+    """So many clients, for which this process may have descriptors."""
+    count = 2000
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * count, before[1]), before[1]))
+    yield count
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@in_every_mode
+def test_the_end_of_the_bridge_is_a_clean_end_for_thousands(bridge: Bridge, peer: Peer, crowd: int) -> None:
+    streams = [bridge.stream(keep_raw=True) for _ in range(crowd)]
+    peer.send("the last one")
+    bridge.signal(signal.SIGTERM)
+    for stream in streams:
+        assert [event.data for event in stream.rest()] == ["the last one"]
+        assert stream.raw is not None
+        assert re.search(rb"\n\nretry: \d+\n\n$", stream.raw)
+    assert bridge.exit_code() == 0
+    # Among them that the shutdown timeout was over.
+    assert warnings(bridge) == []
 
 
 # Clients that are gone without a word

@@ -16,7 +16,7 @@ package struct BodyIntake: Equatable, Sendable {
 
     /// In bytes.
     package let limit: Int
-    /// What the client announced, in bytes, or 0: a promise, for which nobody gets more memory than `mostAnnounced`.
+    /// What the client announced, in bytes, or 0.
     private var announced = 0
     private var bytes: [UInt8] = []
     private var isOverLimit = false
@@ -33,10 +33,11 @@ package struct BodyIntake: Equatable, Sendable {
         guard length <= UInt64(max(limit, 0)) else {
             throw .messageTooLarge(limit: limit).closingConnection()
         }
-        announced = Int(min(length, BodyIntake.mostAnnounced))
+        announced = Int(length)
     }
 
-    private static let mostAnnounced: UInt64 = 64 << 10
+    /// The memory that a promise is worth.
+    private static let mostPromised = 64 << 10
 
     /// Takes the next bytes, whose count is at hand at no cost.
     package mutating func receive(_ chunk: some Collection<UInt8>) -> Verdict {
@@ -50,7 +51,9 @@ package struct BodyIntake: Equatable, Sendable {
         if bytes.isEmpty, chunk.count >= announced {
             bytes = Array(chunk)
         } else {
-            if bytes.isEmpty { bytes.reserveCapacity(announced) }
+            if announced > 0 {
+                bytes.makeRoom(for: chunk.count, of: announced, least: BodyIntake.mostPromised)
+            }
             bytes.append(contentsOf: chunk)
         }
         return .proceed

@@ -1,6 +1,7 @@
 /// What became of the messages of one connection: of all that wait, and of the newest that no longer do.
 ///
-/// Messages end in the order in which they came, but for a few, so both are found by looking, and nothing is hashed.
+/// Messages end in the order in which they came, but for a few, so all but those are found by their order, and nothing is
+/// hashed.
 package struct MessageJournal: Sendable {
     package struct Entry: Equatable, Sendable {
         package var queuedAt: WallTime
@@ -10,6 +11,8 @@ package struct MessageJournal: Sendable {
     private struct Line: Sendable {
         let number: UInt64
         var entry: Entry
+        /// A later message had ended before; in its place stands the number of the latest.
+        var isLate = false
     }
 
     /// Messages whose end is remembered.
@@ -20,18 +23,25 @@ package struct MessageJournal: Sendable {
     private var waiting = Queue<Line>()
     /// How many those are.
     private var strayCount = 0
-    /// Those that have come to their end, oldest end first.
+    /// Those that have come to their end, oldest end first; by number.
     private var ended = Queue<Line>()
+    /// Those among them that are late.
+    private var late: [UInt64: Entry] = [:]
+    /// Their numbers, oldest end first.
+    private var lateNumbers = Queue<UInt64>()
 
     package init(limit: Int = MessageJournal.limit) {
         self.limit = limit
     }
 
-    /// Found at once if it waits; of those that have ended the newest are found first.
     package subscript(number: UInt64) -> Entry? {
         if let place = place(of: number) { return waiting[place].entry }
-        let place = ended.lastOffset { $0.number == number }
-        return place.map { ended[$0].entry }
+        // Late ones stand behind the one whose number they have.
+        let place = ended.partition { $0.number < number }
+        guard place < ended.count, ended[place].number == number, !ended[place].isLate else {
+            return late[number]
+        }
+        return ended[place].entry
     }
 
     /// The message was accepted; its number is above all before it.
@@ -43,8 +53,7 @@ package struct MessageJournal: Sendable {
     package mutating func ended(_ number: UInt64, as state: MessageState) {
         guard let place = place(of: number) else { return }
         waiting[place].entry.state = state
-        ended.append(waiting[place])
-        if ended.count > limit { ended.popFirst() }
+        remember(waiting[place])
         strayCount += 1
         while let first = waiting.first, first.entry.state != .queued {
             waiting.popFirst()
@@ -56,6 +65,18 @@ package struct MessageJournal: Sendable {
     /// Messages, which were queued, were not accepted after all; takes as long as there are messages that wait.
     package mutating func withdrawn(_ numbers: Range<UInt64>) {
         removeStrays(and: numbers)
+    }
+
+    private mutating func remember(_ line: Line) {
+        if let latest = ended.last?.number, latest > line.number {
+            late[line.number] = line.entry
+            lateNumbers.append(line.number)
+            ended.append(Line(number: latest, entry: line.entry, isLate: true))
+        } else {
+            ended.append(line)
+        }
+        guard ended.count > limit, let oldest = ended.popFirst(), oldest.isLate else { return }
+        if let number = lateNumbers.popFirst() { late[number] = nil }
     }
 
     /// Where the message stands among those that wait.

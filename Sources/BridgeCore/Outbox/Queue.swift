@@ -45,11 +45,6 @@ package struct Queue<Element> {
         return low
     }
 
-    /// The offset of the last element for which `isMeant` holds; takes as long as there are elements behind it.
-    func lastOffset(where isMeant: (Element) -> Bool) -> Int? {
-        (0..<count).last { isMeant(self[$0]) }
-    }
-
     package mutating func append(_ element: Element) {
         growIfFull()
         slots[place(count)] = element

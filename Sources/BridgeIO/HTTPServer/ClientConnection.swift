@@ -16,6 +16,8 @@ final class ClientConnection {
     var lastHead: AdmittedHead?
     /// What its socket has become, if it was taken away from the daemon.
     var detached: DetachedStream?
+    /// Its socket outlives the daemon's connection: whoever has it gives its room back.
+    var hasOwnSocket = false
 
     init(_ connection: OpaquePointer) {
         descriptor = unsafe wsbridge_connection_descriptor(connection)

@@ -13,31 +13,33 @@ final class ClosingSockets {
     private struct Entry {
         let watch: FilePoll
         let due: Instant
-        let onClosed: () -> Void
+        let address: ClientAddress
     }
 
     private let loop: Loop
+    private let room: ConnectionRoom
     /// By descriptor.
     private var entries: [Int32: Entry] = [:]
     private var timer: LoopTimer?
 
-    init(loop: Loop) {
+    init(loop: Loop, room: ConnectionRoom) {
         self.loop = loop
+        self.room = room
     }
 
-    /// Takes over a socket that nobody watches any more; `onClosed` is told when it is closed, maybe at once.
-    func close(_ descriptor: Int32, onClosed: @escaping () -> Void) {
+    /// Takes over a socket that nobody watches any more; it takes room until it is closed, which may be at once.
+    func close(_ descriptor: Int32, of address: ClientAddress) {
         shutdown(descriptor, Int32(SHUT_WR))
         guard UnwantedInput.discard(descriptor) else {
             Glibc.close(descriptor)
-            return onClosed()
+            return room.closed(address)
         }
         let watch = FilePoll(loop: loop, descriptor: descriptor) { [unowned self] _ in
             if !UnwantedInput.discard(descriptor) { finish(descriptor) }
         }
         watch.watch(for: [.reading, .hangUp])
         let due = loop.now + ClosingSockets.patience
-        entries[descriptor] = Entry(watch: watch, due: due, onClosed: onClosed)
+        entries[descriptor] = Entry(watch: watch, due: due, address: address)
         if timer == nil { expire(at: due) }
     }
 
@@ -51,7 +53,7 @@ final class ClosingSockets {
         guard let entry = entries.removeValue(forKey: descriptor) else { return }
         entry.watch.stop()
         Glibc.close(descriptor)
-        entry.onClosed()
+        room.closed(entry.address)
     }
 
     private func expire(at due: Instant) {

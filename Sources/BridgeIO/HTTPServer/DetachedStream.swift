@@ -27,6 +27,6 @@ final class DetachedStream: StreamChannel {
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        server.closing.close(descriptor) { [server, address] in server.room.closed(address) }
+        server.closing.close(descriptor, of: address)
     }
 }

@@ -16,6 +16,8 @@ internal import Glibc
     private weak var source: (any StreamSource)?
     private var isSuspended = false
     private var hasEnded = false
+    /// The socket under another number, from the end on: what the daemon closes then is not the last of it.
+    private var rest: Int32?
 
     init(
         _ connection: OpaquePointer,
@@ -44,11 +46,27 @@ internal import Glibc
 
     func end() {
         guard !hasEnded else { return }
+        keepSocket()
+        conclude()
+    }
+
+    /// Has the daemon close the connection.
+    private func conclude() {
         hasEnded = true
         // An ended connection is only reaped once its timeout is looked at, which the daemon does not do
         // while an older connection stays open without one.
         unsafe wsbridge_set_timeout(connection, 1)
         resume()
+    }
+
+    /// Sees to it that the socket is there when the daemon has closed it, until the client has everything.
+    private func keepSocket() {
+        guard rest == nil else { return }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        // Where none is left, a client that still sends may be reset, as it would be by any other server.
+        guard copy >= 0 else { return }
+        rest = copy
+        client.hasOwnSocket = true
     }
 
     private func resume() {
@@ -86,6 +104,7 @@ internal import Glibc
             suspend()
             return EventStream.nothingNow
         case .end:
+            keepSocket()
             return EventStream.endOfBody
         case .abort:
             return EventStream.endOfConnection
@@ -103,9 +122,10 @@ internal import Glibc
             close(descriptor)
             return nil
         }
-        end()
+        conclude()
         let stream = DetachedStream(descriptor, from: client.address, of: server)
         client.detached = stream
+        client.hasOwnSocket = true
         server.requestMemory.becomesFree()
         return stream
     }
@@ -115,6 +135,9 @@ internal import Glibc
         open = nil
         source?.channelIsGone()
         source = nil
+        // It has been written to for the last time, whichever way that was.
+        if let rest { server.closing.close(rest, of: client.address) }
+        rest = nil
     }
 
     private static let nothingNow = 0

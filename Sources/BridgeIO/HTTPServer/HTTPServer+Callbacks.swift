@@ -113,12 +113,8 @@ nonisolated func connectionChanged(
         unsafe slot.pointee = nil
         unsafe onLoop(with: (server, client, connection)) { server, client, connection in
             server.deadlines.remove(client)
-            if let detached = client.detached {
-                // It still takes room, and gives it back when its own socket is closed.
-                detached.isForgotten = true
-            } else {
-                server.room.closed(client.address)
-            }
+            client.detached?.isForgotten = true
+            if !client.hasOwnSocket { server.room.closed(client.address) }
             if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
         }
     }

@@ -66,13 +66,13 @@ internal import Glibc
         self.handler = handler
         self.streamMode = streamMode
         requestMemory = RequestMemory(loop: loop)
-        closing = ClosingSockets(loop: loop)
         room = ConnectionRoom(
             loop: loop,
             subscribers: settings.maxSubscribers,
             perClient: settings.maxConnectionsPerClient,
             upstreams: upstreams
         )
+        closing = ClosingSockets(loop: loop, room: room)
         subscriberRoom = max(settings.maxSubscribers, room.limit - ConnectionRoom.spareConnections / 2)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.

@@ -19,20 +19,31 @@ extension EventHub {
             feed.lastWrite = now
             var comment: [UInt8] = []
             feed.encoder.appendKeepAlive(to: &comment)
-            guard feed.index.headSequence < log.headSequence else {
-                for subscriber in feed.subscribers { sendAlone(comment, to: subscriber) }
-                continue
-            }
+            let head = log.headSequence
             var position: [UInt8] = []
-            feed.encoder.appendPosition(log.headSequence, to: &position)
-            // To those who wait no position that is beyond a record that they get next.
-            let isQuiet = feed.firstNews == nil
-            for subscriber in feed.others.values where subscriber.position(in: feed) == nil {
-                sendAlone(subscriber.isWaiting && isQuiet ? position : comment, to: subscriber)
+            feed.encoder.appendPosition(head, to: &position)
+            let isMoved = feed.index.headSequence < head
+            for subscriber in feed.subscribers {
+                if isBehind(subscriber, head) {
+                    subscriber.phase = .waiting(head)
+                    sendAlone(position, to: subscriber)
+                } else if !isMoved || subscriber.position(in: feed) == nil {
+                    sendAlone(comment, to: subscriber)
+                }
             }
+            guard isMoved else { continue }
             markDirty(feed)
-            feed.append(position, at: log.headSequence, limit: feeds.bytesPerFeed)
+            feed.append(position, at: head, limit: feeds.bytesPerFeed)
         }
+    }
+
+    /// Whether a subscriber waits, and can be told now, that was not told of all that passed it.
+    private func isBehind(_ subscriber: Subscriber, _ head: UInt64) -> Bool {
+        // Nobody is told of a position that is beyond a record which comes next.
+        guard case .waiting(let told) = subscriber.phase, subscriber.feed.firstNews == nil,
+            !subscriber.hasPage
+        else { return false }
+        return told < head
     }
 
     /// Sends a subscriber that has everything something that is no event; others are not silent.

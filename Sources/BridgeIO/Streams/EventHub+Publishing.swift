@@ -25,11 +25,13 @@ extension EventHub {
     private func publish(_ record: Record, to takers: [Feed]) {
         let name = log.name(of: record.connection)
         let limit = feeds.bytesPerFeed
+        let now = loop.now
         changedAudiences = []
         for feed in takers where !feed.isEmpty {
             markDirty(feed)
-            feed.append(record, of: name, now: loop.now, scratch: &scratch, limit: limit)
+            feed.append(record, of: name, now: now, scratch: &scratch, limit: limit)
             feed.trim(to: limit) { leaveBehind($0) }
+            // What is left nobody has got yet: who takes it now need not look for it in the log, which may have lost it.
             if feed.heldBytes > limit { deliverEarly(feed, limit) }
         }
         if scratch.capacity > EventHub.scratchBytes { scratch = [] }

@@ -122,74 +122,18 @@ extension EventHub {
         }
         let size = pageSize
         var page = PageDraft()
-        while page.isEmpty, !subscriber.hasPage, subscriber.remaining != 0 {
+        while subscriber.remaining != 0 {
             guard question(for: cursor) == nil else { return ask(for: subscriber) }
             let entries = log.read(&cursor, maxRecords: size.records, maxBytes: size.bytes)
             subscriber.phase = .replaying(cursor)
-            guard !entries.isEmpty else { return .atHead }
+            guard !entries.isEmpty else { return tellPosition(subscriber, cursor) ? .filled : .atHead }
             add(entries, to: &page, of: subscriber)
-            let isEmpty = page.isEmpty && !subscriber.hasPage
-            if isEmpty, skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
-            if isEmpty, allowance.isSpent, cursor.position < log.headSequence {
-                return search(for: subscriber)
-            }
+            guard page.isEmpty, !subscriber.hasPage else { break }
+            if skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
+            if allowance.isSpent, cursor.position < log.headSequence { return search(for: subscriber) }
         }
         finish(page, of: subscriber)
         return .filled
-    }
-
-    /// What is read for one subscriber at a time.
-    var pageSize: (records: Int, bytes: Int) {
-        memory.pages = pages.bytes
-        let bytes = memory.pageSize(wanted: EventHub.pageBytes)
-        return (min(EventHub.pageRecords, bytes / EventHub.leastPerRecord), bytes)
-    }
-
-    /// Bytes that are to be added to a subscriber's page.
-    struct PageDraft {
-        var bytes: [UInt8] = []
-        var records = 0
-
-        var isEmpty: Bool { bytes.isEmpty }
-    }
-
-    /// Adds what a subscriber gets of these entries.
-    func add(_ entries: [LogEntry], to page: inout PageDraft, of subscriber: Subscriber) {
-        let filter = subscriber.feed.filter
-        for entry in entries where subscriber.remaining != 0 {
-            switch entry {
-            case .gap(let gap):
-                subscriber.feed.encoder.append(gap, to: &page.bytes)
-                countGap(of: subscriber)
-            case .record(let record) where filter.accepts(record):
-                subscriber.remaining = subscriber.remaining.map { $0 - 1 }
-                subscriber.lastMove = loop.now
-                let name = log.name(of: record.connection)
-                guard record.byteCount > Feed.largeBytes else {
-                    subscriber.feed.encoder.append(record, of: name, to: &page.bytes)
-                    page.records += 1
-                    continue
-                }
-                subscriber.enqueue(page.bytes, records: page.records)
-                page = PageDraft()
-                let large = subscriber.feed.page(record, of: name)
-                lastLarge = large
-                subscriber.enqueue(large, records: 1)
-            case .record(let record):
-                allowance.spend(on: record, filter)
-            }
-        }
-        if !page.isEmpty { subscriber.lastMove = loop.now }
-    }
-
-    /// Gives a subscriber its page, and the end if that was all it wanted.
-    func finish(_ page: PageDraft, of subscriber: Subscriber) {
-        var page = page
-        if subscriber.remaining == 0 {
-            page.bytes += subscriber.feed.key.framing.end
-            subscriber.phase = .ending
-        }
-        subscriber.enqueue(page.bytes, records: page.records)
     }
 
     /// Lets a subscriber that has reached the head get the feed's bytes, unless it has a limit to count to.

@@ -22,6 +22,8 @@ internal import BridgeCore
     var isDirty = false
     /// The first record that came since the last delivery.
     private(set) var firstNews: UInt64?
+    /// Up to where the last delivery went.
+    private var deliveredHead: UInt64 = 0
     /// The event that subscribers were last found in the middle of, so that they share one copy.
     private var torn: (start: UInt64, bytes: HeldBytes)?
     /// The large record that was last read by a subscriber on its own, so that those who stall on it share it.
@@ -89,6 +91,7 @@ internal import BridgeCore
     func deliver(now: Instant) -> (blocked: [Subscriber], gone: [Subscriber]) {
         isDirty = false
         firstNews = nil
+        deliveredHead = bytes.head
         lastWrite = now
         return live.deliver(bytes)
     }
@@ -105,10 +108,10 @@ internal import BridgeCore
 
     /// Forgets the oldest bytes beyond `limit`; `leaveBehind` must first detach whoever still needs them.
     ///
-    /// The newest bytes stay until they have been delivered, unless they are more than that alone.
+    /// Those that have not been delivered stay.
     func trim(to limit: Int, leaveBehind: (Subscriber) -> Void) {
         defer { torn = nil }
-        while heldBytes > limit, bytes.segmentCount > (isDirty ? 1 : 0) {
+        while heldBytes > limit, bytes.segmentCount > 0, bytes.nextTail <= deliveredHead {
             let tail = bytes.nextTail
             for subscriber in subscribers {
                 if let position = subscriber.position(in: self), position < tail { leaveBehind(subscriber) }

@@ -49,6 +49,9 @@ final class Subscriber {
         didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
     }
 
+    /// It was sent an id to come back with.
+    var hasID = false
+
     /// It has much to look through, and is in line for that; until its turn comes it does not read the log.
     var isSearching = false
 

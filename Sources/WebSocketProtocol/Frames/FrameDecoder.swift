@@ -82,12 +82,12 @@ package struct FrameDecoder {
         switch head.opcode {
         case .text:
             message = partial(.text, head)
-            try message?.expect(remaining)
+            try message?.expect(remaining, isLast: head.isFinal)
         case .binary:
             message = partial(.binary, head)
-            try message?.expect(remaining)
+            try message?.expect(remaining, isLast: head.isFinal)
         case .continuation:
-            try message?.expect(remaining)
+            try message?.expect(remaining, isLast: head.isFinal)
         case .close, .ping, .pong:
             control.reserveCapacity(remaining)
         }

@@ -9,6 +9,8 @@ struct PartialMessage {
     private let limit: Int
     private var text = UTF8Validator()
     private var bytes: [UInt8] = []
+    /// What all of it is to be, once that is known and if it is more than was reserved at first; else 0.
+    private var total = 0
 
     init(_ kind: Message.Kind, limit: Int, inflater: (any MessageInflater)?) {
         self.kind = kind
@@ -17,13 +19,14 @@ struct PartialMessage {
     }
 
     /// Makes room for the payload of one more frame, or refuses it.
-    mutating func expect(_ count: Int) throws(WebSocketFailure) {
+    mutating func expect(_ count: Int, isLast: Bool) throws(WebSocketFailure) {
         // What a compressed message comes to shows only while it is inflated.
         guard inflater == nil else { return }
         // Never `bytes.count + count`, which a hostile length would overflow.
         guard count <= limit - bytes.count else { throw .tooBig }
         // Once a message: reservations are exact, so one for each fragment would copy it all every time.
         if bytes.isEmpty { bytes.reserveCapacity(min(count, PartialMessage.maximumReservedBytes)) }
+        if isLast, count > PartialMessage.maximumReservedBytes - bytes.count { total = bytes.count + count }
     }
 
     mutating func append(_ chunk: Span<UInt8>) throws(WebSocketFailure) {
@@ -33,6 +36,7 @@ struct PartialMessage {
             try checkText(from: start)
         } else {
             guard kind == .binary || text.accept(chunk) else { throw .notUTF8 }
+            if total > 0 { bytes.makeRoom(for: chunk.count, of: total) }
             bytes.append(copying: chunk)
         }
     }

@@ -53,6 +53,21 @@ import WebSocketTestSupport
         #expect([1, 6, 10].allSatisfy { journal[$0]?.state == .queued })
     }
 
+    @Test func `forgets ends that were late as it forgets others`() {
+        var journal = MessageJournal(limit: 3)
+        for number in 1...10 as ClosedRange<UInt64> { journal.queued(number, at: time) }
+        // 9 is the latest, and forgotten before 2 and 8, which come behind it.
+        for number in [9, 2, 8, 10] as [UInt64] { journal.ended(number, as: .dropped) }
+        #expect(journal[9] == nil)
+        #expect([2, 8, 10].allSatisfy { journal[$0]?.state == .dropped })
+        journal.ended(1, as: .expired)
+        #expect(journal[2] == nil)
+        #expect(journal[1]?.state == .expired)
+        for number in [3, 4, 5] as [UInt64] { journal.ended(number, as: .dropped) }
+        #expect([1, 2, 8, 9, 10].allSatisfy { journal[$0] == nil })
+        #expect([3, 4, 5].allSatisfy { journal[$0]?.state == .dropped })
+    }
+
     @Test func `keeps the newest 10,000 ends`() {
         var journal = MessageJournal()
         for number in 1...10_001 as ClosedRange<UInt64> {

@@ -84,6 +84,46 @@ import WebSocketProtocol
         close(theirs)
     }
 
+    @Test func `one that was not there when others were told where they stand is told later`() throws {
+        var settings = HTTPSettings()
+        settings.keepAlive = .milliseconds(1)
+        let hub = EventHub(loop: loop, settings: settings)
+        let connection = try #require(hub.register("default", limits: HistoryLimits()))
+        let (ours, theirs) = pair()
+        let filter = StreamFilter(connections: ConnectionSelection(connection), types: .binary)
+        // With a limit it waits, on its own, for what its filter lets pass.
+        hub.subscribe(
+            PairChannel(ours),
+            Subscription(shape: StreamShape(filter: filter), limit: 1),
+            from: .unix,
+            opening: { _, _ in }
+        )
+        let untilFull = BeforeWaiting(loop: loop) { if !hasRoom(ours) { loop.stop() } }
+        loop.run()
+        withExtendedLifetime(untilFull) {}
+        hub.append(.message(Message(.text, [])), of: connection)
+        // The feed's position moves on meanwhile.
+        let feed = try #require(hub.feeds.all.first)
+        let untilMoved = BeforeWaiting(loop: loop) {
+            hub.deliver()
+            if feed.index.headSequence == hub.log.headSequence { loop.stop() }
+        }
+        loop.run()
+        withExtendedLifetime(untilMoved) {}
+        var received: [UInt8] = []
+        let position = Array("id: \(hub.log.head.text)\n\n".utf8)
+        let turns = BeforeWaiting(loop: loop) {
+            hub.deliver()
+            read(theirs, atMost: .max, into: &received)
+            if received.suffix(200).contains(position) { loop.stop() }
+        }
+        loop.run()
+        withExtendedLifetime(turns) {}
+        hub.dropAll()
+        close(ours)
+        close(theirs)
+    }
+
     @Test func `a client that stops reading is not cut off by the kernel, one that vanished is`() throws {
         let listener = try ListenSocket(.tcp(host: "127.0.0.1", port: 0))
         SocketWriter.prepare(listener.descriptor)

@@ -202,7 +202,7 @@ private func request(_ query: String = "", version: String = "1.1") -> String {
         client.onChange = {
             if !hasPublished { service.publish("not for this subscriber") }
             hasPublished = true
-            if client.text.contains("id: ") { service.loop.stop() }
+            if client.text.contains("id: \(service.hub.log.head.text)\n") { service.loop.stop() }
         }
         service.run()
         let id = service.hub.log.head.text
