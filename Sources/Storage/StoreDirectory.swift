@@ -62,7 +62,11 @@ final class StoreDirectory {
     }
 
     /// The lock goes with the descriptor, however the process ends.
-    deinit { close(descriptor) }
+    deinit {
+        // A child process that is only just being made has a copy, which would hold the lock for a moment longer.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// What the lock file says; nil if nothing that can be understood.
     var note: Note? {

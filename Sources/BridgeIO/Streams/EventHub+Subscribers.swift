@@ -3,11 +3,6 @@ internal import BridgeCore
 extension EventHub {
     /// How much one subscriber may be written in a turn before the others get theirs.
     private static let pagesPerTurn = 4
-    /// What is read from the log for one subscriber at a time; a larger record comes alone.
-    private static let pageBytes = Feed.largeBytes
-    private static let pageRecords = 512
-    /// What a record counts for at least, as the bytes around its payload have to be held as well.
-    private static let leastPerRecord = pageBytes / pageRecords
 
     // MARK: Moving on
 
