@@ -137,6 +137,23 @@ def test_the_end_of_the_bridge_is_a_clean_end_for_thousands(bridge: Bridge, peer
     assert warnings(bridge) == []
 
 
+@in_every_mode
+@pytest.mark.parametrize("target", ["/events", "/events?limit=30"])
+def test_the_end_of_the_bridge_waits_for_readers_that_are_behind(bridge: Bridge, peer: Peer, target: str) -> None:
+    texts = [f"{index} " + "x" * 500_000 for index in range(20)]
+    stream = bridge.stream(target, receive_buffer=4096, keep_raw=True)
+    peer.send(*texts)
+    bridge.await_status(lambda status: status["counters"]["received"] == 20, "all have come")
+    bridge.signal(signal.SIGTERM)
+    bridge.err.until(lambda text: "stopping" in text or None, "the end has begun")
+    # A body that ends well has all of it, so that scripts can tell.
+    assert [event.data for event in stream.rest()] == texts
+    assert stream.raw is not None
+    assert re.search(rb"\n\nretry: \d+\n\n$", stream.raw)
+    assert bridge.exit_code() == 0
+    assert warnings(bridge) == []
+
+
 # Clients that are gone without a word
 
 

@@ -16,9 +16,10 @@ extension EventHub {
         proceed(subscriber)
     }
 
-    /// Ends every stream: with a last `retry:`, so that not all clients come back at once, and a clean end.
+    /// Ends every stream once it has shown what there is: with a last `retry:`, so that not all clients come back at once,
+    /// and a clean end.
     ///
-    /// Those whose clients do not take it now get it when they do, until the loop stops.
+    /// Those whose clients do not take that now get it when they do, until the loop stops.
     package func endAll() {
         deliver()
         polls.answerAll()
@@ -35,19 +36,24 @@ extension EventHub {
 
     private func end(_ subscribers: [Subscriber]) {
         for subscriber in subscribers where !subscriber.isGone {
-            let feed = subscriber.feed
-            if let position = subscriber.position(in: feed) {
-                subscriber.enqueue(feed.rest(from: position))
-            } else if !subscriber.hasPage, case .replaying(let cursor) = subscriber.phase {
-                _ = refill(subscriber, cursor)
+            subscriber.endsAtHead = true
+            if let position = subscriber.position(in: subscriber.feed) {
+                subscriber.enqueue(subscriber.feed.rest(from: position))
+                detach(subscriber)
+                conclude(subscriber)
+            } else if subscriber.isWaiting {
+                conclude(subscriber)
             }
-            guard !subscriber.isGone else { continue }
-            detach(subscriber)
-            if !subscriber.isEnding { subscriber.enqueue(retry(of: feed) + feed.key.framing.end) }
-            subscriber.phase = .ending
             proceed(subscriber)
             relieve()
         }
+    }
+
+    /// Ends the body of a subscriber that has, or is about to get, all that it will.
+    func conclude(_ subscriber: Subscriber) {
+        let feed = subscriber.feed
+        subscriber.enqueue(retry(of: feed) + feed.key.framing.end)
+        subscriber.phase = .ending
     }
 
     func detach(_ subscriber: Subscriber) {

@@ -121,13 +121,19 @@ extension EventHub {
             guard question(for: cursor) == nil else { return ask(for: subscriber) }
             let entries = log.read(&cursor, maxRecords: size.records, maxBytes: size.bytes)
             subscriber.phase = .replaying(cursor)
-            guard !entries.isEmpty else { return tellPosition(subscriber, cursor) ? .filled : .atHead }
+            guard !entries.isEmpty else { return reachHead(subscriber, cursor) }
             add(entries, to: &page, of: subscriber)
             guard page.isEmpty, !subscriber.hasPage else { break }
             if skip(&cursor, by: subscriber.feed) { subscriber.phase = .replaying(cursor) }
             if allowance.isSpent, cursor.position < log.headSequence { return search(for: subscriber) }
         }
         finish(page, of: subscriber)
+        return .filled
+    }
+
+    private func reachHead(_ subscriber: Subscriber, _ cursor: LogCursor) -> Refill {
+        guard subscriber.endsAtHead else { return tellPosition(subscriber, cursor) ? .filled : .atHead }
+        conclude(subscriber)
         return .filled
     }
 

@@ -49,6 +49,9 @@ final class Subscriber {
         didSet { if let slot { feed.live[slot].isBlocked = isBlocked } }
     }
 
+    /// Its stream ends as soon as it has got everything.
+    var endsAtHead = false
+
     /// It was sent an id to come back with.
     var hasID = false
 
