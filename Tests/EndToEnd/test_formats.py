@@ -247,11 +247,19 @@ def test_the_merged_stream_shows_every_connection_with_its_name(bridge: Bridge, 
         assert (record["connection"], record["data"], record["id"]) == ("default", "one", event.id)
 
 
-@pytest.mark.parametrize("query", ["connection=nope", "connection=default&connection=nope*"])
-def test_a_pattern_that_matches_no_connection_is_not_found(bridge: Bridge, query: str) -> None:
+@pytest.mark.parametrize(
+    "query", ["connection=nope", "connection=default&connection=nope", "connection=nope*&connection=none?"]
+)
+def test_a_name_of_no_connection_is_not_found(bridge: Bridge, query: str) -> None:
     refusal = bridge.get(f"/v1/events?{query}")
     assert_problem(refusal, 404, "not-found")
     assert "nope" in refusal.json()["detail"]
+
+
+def test_a_glob_may_wait_for_connections_beside_others(bridge: Bridge, peer: Peer) -> None:
+    stream = bridge.stream("/v1/events?connection=later-*&connection=default")
+    peer.send("one")
+    assert json.loads(stream.next().data)["data"] == "one"
 
 
 # Who reads

@@ -26,11 +26,12 @@ struct ConnectionPatterns: Equatable, Sendable {
 
     /// The connections that match, of those that `caller` covers; in ascending order.
     ///
-    /// Throws `not-found` (404) if one of the patterns matches none: a stream that stays empty because of a
-    /// misspelt name would look like one where nothing happens.
+    /// Throws `not-found` (404) if a name is that of none, or if nothing matches at all: a stream that stays empty because
+    /// of a misspelt name would look like one where nothing happens. Other globs may match what comes later.
     func names(coveredBy caller: Caller, among connections: [String]) throws(Problem) -> [String] {
         let covered = connections.filter { caller.covers(connection: $0) }.sorted()
-        for pattern in patterns where !covered.contains(where: pattern.matches) {
+        let vain = patterns.filter { pattern in !covered.contains(where: pattern.matches) }
+        if let pattern = vain.first(where: { !$0.hasWildcards || vain.count == patterns.count }) {
             throw .notFound("there is no connection `\(Problem.quotable(pattern.text))` for this caller")
         }
         guard !covered.isEmpty else { throw .notFound("there is no connection for this caller") }

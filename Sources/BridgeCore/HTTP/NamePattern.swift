@@ -20,6 +20,10 @@ package struct NamePattern: Equatable, Sendable {
             }
     }
 
+    var hasWildcards: Bool {
+        text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
+    }
+
     package func matches(_ name: String) -> Bool {
         let pattern = Array(text.utf8)
         let name = Array(name.utf8)
