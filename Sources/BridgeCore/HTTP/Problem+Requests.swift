@@ -75,7 +75,7 @@ extension Problem {
     package static func tooManySubscribers(limit: Int, retryAfter: Duration) -> Problem {
         Problem(
             .tooManySubscribers,
-            "at most \(limit) event streams may be open at a time",
+            "at most \(limit) event streams and waiting polls may be open at a time",
             fields: [Problem.retryAfter(retryAfter)]
         )
     }

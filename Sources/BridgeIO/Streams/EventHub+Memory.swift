@@ -7,7 +7,7 @@ extension EventHub: OutboxMemory {
         get { memory.bound }
         set {
             memory.bound = newValue
-            isMemoryShort = false
+            shortages = []
             fitMemory()
         }
     }
@@ -25,14 +25,17 @@ extension EventHub: OutboxMemory {
         if log.memoryBytes > memory.historyLimit {
             log.shrink(to: memory.historyTarget)
             // What is on disk as well is not lost.
-            if !isMemoryShort, store == nil { onMemoryShort() }
-            isMemoryShort = true
+            if store == nil { tell(of: .histories) }
         }
         let limit = memory.feedLimit(histories: log.memoryBytes)
         guard limit != feeds.maxBytes else { return }
         let isLess = limit < feeds.maxBytes
         feeds.maxBytes = limit
         if isLess { trimFeeds() }
+    }
+
+    private func tell(of shortage: MemoryShortage) {
+        if shortages.insert(shortage).inserted { onMemoryShort(shortage) }
     }
 
     func trimFeeds() {
@@ -54,6 +57,7 @@ extension EventHub: OutboxMemory {
         let exempt = newest.memoryBytes
         for (subscriber, page) in holders.dropLast() where !page.shares(with: newest) {
             guard pages.bytes - exempt > memory.pageTarget else { return }
+            tell(of: .readers)
             drop(subscriber)
         }
     }
@@ -90,7 +94,9 @@ extension EventHub: OutboxMemory {
             guard !waiting.isEmpty else { return }
             let now = loop.now
             for subscriber in feeds.all.flatMap({ $0.others.values }) {
-                if let page = subscriber.page, now - page.lastMove >= EventHub.patience { drop(subscriber) }
+                guard let page = subscriber.page, now - page.lastMove >= EventHub.patience else { continue }
+                tell(of: .readers)
+                drop(subscriber)
             }
             watchWaiting()
         }

@@ -17,9 +17,9 @@ package final class EventHub {
     /// Pulled subscribers that wait until there is memory to fill them.
     var waiting: [ObjectIdentifier: Subscriber] = [:]
     var waitingTimer: LoopTimer?
-    /// Histories had to give; called once for each bound.
-    package var onMemoryShort: () -> Void = {}
-    var isMemoryShort = false
+    /// Somebody had to give; called once for each bound and kind.
+    package var onMemoryShort: (MemoryShortage) -> Void = { _ in }
+    var shortages: Set<MemoryShortage> = []
     var feeds: FeedTable
     var dirty: [Feed] = []
     let polls = PollRoom()
