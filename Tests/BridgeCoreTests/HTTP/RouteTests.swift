@@ -178,7 +178,9 @@ import WebSocketProtocol
     @Test(
         arguments: [
             ("GET /v1/events", [], "404 not-found"), ("GET /v1/events?connection=c", ["a"], "404 not-found"),
-            ("GET /v1/events?connection=a&connection=c*", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=a&connection=c", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=b*&connection=c?", ["a"], "404 not-found"),
+            ("GET /v1/events?connection=a&connection=c*", ["a"], "serve"),
             ("GET /v1/events?connection=A", ["a"], "404 not-found"),
             ("GET /v1/events?connection=%5Ba", ["a"], "400 invalid-parameter"),
             ("GET /v1/events?connection=a&connection=a%20*", ["a"], "400 invalid-parameter"),
