@@ -122,6 +122,11 @@ final class StoreSession {
         if before.purges == nil { before.purges = purges }
     }
 
+    /// Writes something that is so already, to find out whether that can be done.
+    func probe() throws(StorageError) {
+        try statements.setHead.run(Int64(clamping: head), Int64(clamping: reserved))
+    }
+
     private func rollBack() {
         if database.isInTransaction { try? statements.rollback.run() }
         for (id, tally) in before.tallies { tallies[id] = tally }

@@ -81,9 +81,10 @@ final class StoreWriter {
         }
     }
 
-    private func commit(_ letters: [StoreMailbox.Letter]) throws(StorageError) {
+    private func commit(_ letters: [StoreMailbox.Letter], isProbe: Bool = false) throws(StorageError) {
         if session.database.hasMoved { throw StorageError(.moved, path: session.database.path) }
         try session.transact(at: wallTime) { session throws(StorageError) in
+            if isProbe { try session.probe() }
             for fact in backlog { try session.apply(fact) }
             for letter in letters {
                 switch letter.content {
@@ -173,7 +174,7 @@ final class StoreWriter {
             case .damaged, .foreign, .newer, .notWritable, .moved, .failing:
                 session = try file.reopen(session)
             }
-            try commit([])
+            try commit([], isProbe: true)
             try session.sync()
         } catch {
             fail(error)
