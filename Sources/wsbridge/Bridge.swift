@@ -130,7 +130,8 @@ final class Bridge {
         hub.onMemoryShort = { [log] shortage in
             let warning: StaticString =
                 switch shortage {
-                case .histories: "histories keep less than `history` lets them, as the memory for all is used up"
+                case .histories:
+                    "histories keep less than `history` lets them, as the memory for all is used up"
                 case .readers: "readers that stand still are disconnected, as the memory for all is used up"
                 }
             log.warning(warning, ["bytes": .integer(bound.bytes)])

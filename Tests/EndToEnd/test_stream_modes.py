@@ -139,7 +139,7 @@ def test_the_end_of_the_bridge_is_a_clean_end_for_thousands(bridge: Bridge, peer
 
 @in_every_mode
 @pytest.mark.parametrize("target", ["/events", "/events?limit=30"])
-def test_the_end_of_the_bridge_waits_for_readers_that_are_behind(bridge: Bridge, peer: Peer, target: str) -> None:
+def test_the_end_of_the_bridge_waits_for_readers_behind(bridge: Bridge, peer: Peer, target: str) -> None:
     texts = [f"{index} " + "x" * 500_000 for index in range(20)]
     stream = bridge.stream(target, receive_buffer=4096, keep_raw=True)
     peer.send(*texts)
