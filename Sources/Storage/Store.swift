@@ -1,5 +1,4 @@
 package import BridgeCore
-internal import Synchronization
 
 /// The durable store: a SQLite database in a directory of its own, written by a thread of its own.
 ///
@@ -11,9 +10,9 @@ package final class Store: Sendable {
 
     private let mailbox: StoreMailbox
     private let options: StoreOptions
-    private let recovery: Mutex<StoreRecovery?>
+    private let recovery: Guarded<StoreRecovery?>
     /// Nil once it is closed.
-    private let thread: Mutex<StoreThread?>
+    private let thread: Guarded<StoreThread?>
 
     /// Opens a store, which takes as long as the disk does; `wake` is called on another thread when there is news.
     package init(
@@ -28,9 +27,9 @@ package final class Store: Sendable {
         let writer = StoreWriter(file, opening.session, mailbox: mailbox)
         self.mailbox = mailbox
         self.options = options
-        recovery = Mutex(opening.recovery)
+        recovery = Guarded(opening.recovery)
         path = file.directory.database
-        thread = Mutex(try StoreThread { writer.run() })
+        thread = Guarded(try StoreThread { writer.run() })
     }
 
     deinit { close() }

@@ -1,5 +1,4 @@
 internal import BridgeCore
-internal import Synchronization
 
 /// Where the loop and the writer's thread meet: changes go one way, news the other.
 final class StoreMailbox: Sendable {
@@ -28,7 +27,7 @@ final class StoreMailbox: Sendable {
         var isAsleep = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let doorbell = Doorbell()
     private let congestion: Int
     private let wake: @Sendable () -> Void

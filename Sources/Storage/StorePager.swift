@@ -1,5 +1,4 @@
 package import BridgeCore
-internal import Synchronization
 
 /// Answers what readers want to know, one after another, on a thread of its own.
 ///
@@ -10,14 +9,14 @@ package final class StorePager: Sendable {
 
     private let desk: PagerDesk
     /// Nil once it is closed.
-    private let thread: Mutex<StoreThread?>
+    private let thread: Guarded<StoreThread?>
 
     /// `wake` is called on another thread when there are answers.
     package init(_ store: Store, wake: @escaping @Sendable () -> Void) throws(StorageError) {
         let desk = PagerDesk(wake: wake)
         let work = PagerWork(desk: desk, path: store.path, vfs: store.vfs)
         self.desk = desk
-        thread = Mutex(try StoreThread { work.run() })
+        thread = Guarded(try StoreThread { work.run() })
     }
 
     deinit { close() }
@@ -50,7 +49,7 @@ private final class PagerDesk: Sendable {
         var isClosing = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let doorbell = Doorbell()
     private let wake: @Sendable () -> Void
 

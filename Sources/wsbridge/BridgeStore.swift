@@ -145,6 +145,9 @@ final class BridgeStore {
         for listener in onNews { listener(news) }
         if news.isClosed {
             isClosed = true
+            // Their threads are at their end, and leave nothing behind.
+            pager.close()
+            store.close()
             onClosed?()
             onClosed = nil
         }
