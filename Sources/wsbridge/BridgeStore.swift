@@ -122,8 +122,10 @@ final class BridgeStore {
 
     private func note(_ facts: inout [StoreFact]) {
         guard !facts.isEmpty else { return }
-        store.note(facts)
-        facts.removeAll(keepingCapacity: facts.count <= 1024)
+        // Given away, not copied when the next one comes.
+        let given = facts
+        facts = []
+        store.note(given)
     }
 
     // MARK: News
