@@ -389,7 +389,9 @@ def test_a_disk_that_does_not_answer_shows_in_the_health_and_holds_up_no_one_els
     assert bridge.get("/healthz").status == 200
 
 
-@pytest.mark.unsanitized("the thread that waits for the disk is left behind, which the sanitizer would call a leak")
+@pytest.mark.unsanitized(
+    "the thread that waits for the disk is left behind, which the sanitizer would call a leak"
+)
 def test_a_disk_that_does_not_answer_does_not_keep_the_bridge_from_stopping(
     away: Upstream, run_bridge: Callable[..., Bridge], data: Path, tmp_path: Path
 ) -> None:
