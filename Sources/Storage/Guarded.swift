@@ -4,9 +4,9 @@ internal import Glibc
 ///
 /// The lock is the system's: the thread sanitizer does not see what the standard library's `Mutex` orders.
 @safe final class Guarded<Value: ~Copyable>: Sendable {
-    // A lock that any thread may use, and what is used with it locked alone; this object owns both until it goes, and
-    // they never move.
+    // C's own lock, which any thread may use; this object owns it until it goes, and it never moves.
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    // What is used with `mutex` locked alone, and owned in the same way.
     private nonisolated(unsafe) let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
     init(_ value: consuming sending Value) {
