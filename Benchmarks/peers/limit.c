@@ -5,7 +5,6 @@
 // usage: limit UPSTREAM_PORT LISTEN_PORT [each]
 // `each` sends every message by itself; without it, messages that arrive together leave together.
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -17,6 +16,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "sockets.h"
 
 enum { RING = 8 << 20, BUFFER = 64 << 10, REASONABLE_LAG = RING - BUFFER };
 
@@ -39,12 +40,6 @@ static int events;
 static bool each;
 static char outgoing[BUFFER * 4];
 static size_t outgoing_count;
-
-static void check(bool holds, const char *what) {
-    if (holds) return;
-    perror(what);
-    exit(1);
-}
 
 static void make_ring(void) {
     int memory = memfd_create("ring", 0);
@@ -234,27 +229,9 @@ static void begin(uint16_t upstream_port, uint16_t port) {
     make_ring();
     events = epoll_create1(0);
 
-    int one = 1;
-    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(upstream_port)};
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    upstream.descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    check(connect(upstream.descriptor, (struct sockaddr *)&there, sizeof there) == 0, "connect");
-    setsockopt(upstream.descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    static const char handshake[] =
-        "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    check(send(upstream.descriptor, handshake, sizeof handshake - 1, 0) > 0, "send");
-    uint32_t last = 0;
-    for (unsigned char byte; last != 0x0d0a0d0a; last = last << 8 | byte)
-        check(recv(upstream.descriptor, &byte, 1, 0) == 1, "handshake");
+    upstream.descriptor = dial(upstream_port);
     watch(&upstream, EPOLLIN, EPOLL_CTL_ADD);
-
-    struct sockaddr_in here = there;
-    here.sin_port = htons(port);
-    listener.descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    setsockopt(listener.descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    check(bind(listener.descriptor, (struct sockaddr *)&here, sizeof here) == 0, "bind");
-    check(listen(listener.descriptor, 4096) == 0, "listen");
+    listener.descriptor = listen_on(port);
     watch(&listener, EPOLLIN, EPOLL_CTL_ADD);
 }
 

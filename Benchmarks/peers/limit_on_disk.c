@@ -6,7 +6,6 @@
 // All that waits when the writer comes for it is one transaction: rows of new messages, then the ends of those that
 // were sent, of which the newest 10,000 are kept, and one row of totals.
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -21,6 +20,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sockets.h"
 
 enum { BUFFER = 64 << 10, ENDS_KEPT = 10000 };
 
@@ -51,12 +52,6 @@ static struct peer upstream, listener, ringer;
 static uint64_t last_number;
 static char outgoing[BUFFER * 64];
 static size_t outgoing_count;
-
-static void check(bool holds, const char *what) {
-    if (holds) return;
-    perror(what);
-    exit(1);
-}
 
 static void append(struct list *list, struct entry *entry) {
     entry->next = NULL;
@@ -274,27 +269,9 @@ static void begin(uint16_t upstream_port, uint16_t port) {
     events = epoll_create1(0);
     ringer.descriptor = bell = eventfd(0, EFD_CLOEXEC);
     watch(&ringer, EPOLLIN, EPOLL_CTL_ADD);
-    int one = 1;
-    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(upstream_port)};
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    upstream.descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    check(connect(upstream.descriptor, (struct sockaddr *)&there, sizeof there) == 0, "connect");
-    setsockopt(upstream.descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    static const char handshake[] =
-        "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    check(send(upstream.descriptor, handshake, sizeof handshake - 1, 0) > 0, "send");
-    uint32_t last = 0;
-    for (unsigned char byte; last != 0x0d0a0d0a; last = last << 8 | byte)
-        check(recv(upstream.descriptor, &byte, 1, 0) == 1, "handshake");
+    upstream.descriptor = dial(upstream_port);
     watch(&upstream, EPOLLIN, EPOLL_CTL_ADD);
-
-    struct sockaddr_in here = there;
-    here.sin_port = htons(port);
-    listener.descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    setsockopt(listener.descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    check(bind(listener.descriptor, (struct sockaddr *)&here, sizeof here) == 0, "bind");
-    check(listen(listener.descriptor, 4096) == 0, "listen");
+    listener.descriptor = listen_on(port);
     watch(&listener, EPOLLIN, EPOLL_CTL_ADD);
 }
 

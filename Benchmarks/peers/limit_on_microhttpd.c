@@ -15,6 +15,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "sockets.h"
+
 enum { BODY = 4096, OUTGOING = 256 << 10, CONNECTION_MEMORY = 32 << 10 };
 
 struct request {
@@ -26,12 +28,6 @@ struct request {
 static int upstream = -1;
 static char outgoing[OUTGOING];
 static size_t outgoing_count;
-
-static void check(bool holds, const char *what) {
-    if (holds) return;
-    perror(what);
-    exit(1);
-}
 
 // Masked, as a client has to.
 static void forward(const char *text, size_t count) {
@@ -118,25 +114,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return answer(connection);
 }
 
-static void dial(uint16_t port) {
-    int one = 1;
-    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(port)};
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    upstream = socket(AF_INET, SOCK_STREAM, 0);
-    check(connect(upstream, (struct sockaddr *)&there, sizeof there) == 0, "connect");
-    setsockopt(upstream, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    static const char handshake[] =
-        "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    check(send(upstream, handshake, sizeof handshake - 1, 0) > 0, "send");
-    uint32_t last = 0;
-    for (unsigned char byte; last != 0x0d0a0d0a; last = last << 8 | byte)
-        check(recv(upstream, &byte, 1, 0) == 1, "handshake");
-}
-
 static struct MHD_Daemon *serve(uint16_t port) {
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)};
-    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in here = loopback(port);
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, handle, NULL, MHD_OPTION_SOCK_ADDR, &here,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, begin_request,
@@ -147,7 +126,7 @@ static struct MHD_Daemon *serve(uint16_t port) {
 
 int main(int count, char **arguments) {
     if (count < 3) return fprintf(stderr, "usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT\n"), 64;
-    dial((uint16_t)atoi(arguments[1]));
+    upstream = dial((uint16_t)atoi(arguments[1]));
     struct MHD_Daemon *daemon = serve((uint16_t)atoi(arguments[2]));
     int events = epoll_create1(0), requests = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     for (int index = 0; index < 2; index++) {
