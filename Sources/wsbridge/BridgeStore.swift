@@ -209,7 +209,7 @@ extension BridgeStore: RecordStore {
         }
     }
 
-    func offer(records: [StoredRecord], completion: @escaping (Bool) -> Void) -> RecordOffer {
+    func offer(records: some Sequence<StoredRecord>, completion: @escaping (Bool) -> Void) -> RecordOffer {
         flush()
         do throws(StoreRefusal) {
             let ticket = try store.offer(records.map { .record($0) }, .committed)

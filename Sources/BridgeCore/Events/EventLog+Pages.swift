@@ -6,9 +6,8 @@ extension EventLog {
     /// What the store has to be asked before a cursor can be moved on; nil: nothing.
     package func question(for cursor: LogCursor, maxRecords: Int, maxBytes: Int) -> StoreQuestion? {
         guard isStored else { return nil }
+        if let time = cursor.since { return .since(time, of: storedConnections(of: cursor)) }
         let floor = diskFloor(of: cursor)
-        let ids = cursor.places.compactMap { histories[Int($0.connection.number)].disk?.id }
-        if let time = cursor.since { return .since(time, of: ids) }
         let isGoingBack = cursor.wanted > 0
         guard isGoingBack ? cursor.back - 1 <= floor && cursor.back > 1 : cursor.position < floor else {
             return nil
@@ -16,7 +15,7 @@ extension EventLog {
         var request = StorePageRequest(
             after: isGoingBack ? 0 : cursor.position,
             through: isGoingBack ? cursor.back - 1 : floor,
-            of: ids,
+            of: storedConnections(of: cursor),
             maxRecords: max(1, maxRecords),
             maxBytes: maxBytes
         )
@@ -28,6 +27,10 @@ extension EventLog {
             }
         }
         return .page(request)
+    }
+
+    private func storedConnections(of cursor: LogCursor) -> [StoredConnectionID] {
+        cursor.places.compactMap { histories[Int($0.connection.number)].disk?.id }
     }
 
     /// Moves a cursor by the answer to its question; returns what its reader gets, oldest first.

@@ -1,7 +1,7 @@
 /// Where records outlive the process; used on the loop alone.
 @MainActor package protocol RecordStore: AnyObject {
     /// Offers records; `completion` is told later, in the order of the calls, whether they are stored.
-    func offer(records: [StoredRecord], completion: @escaping (Bool) -> Void) -> RecordOffer
+    func offer(records: some Sequence<StoredRecord>, completion: @escaping (Bool) -> Void) -> RecordOffer
 
     /// Has a fact stored by and by, after all that was offered before.
     func note(_ fact: StoreFact)

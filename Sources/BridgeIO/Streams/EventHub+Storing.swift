@@ -51,7 +51,7 @@ extension EventHub {
     package func storeStaged() {
         guard let store, !staging.records.isEmpty else { return }
         let number = staging.firstBatch + staging.batches.count
-        let offer = store.offer(records: staging.records.map(\.stored)) { [unowned self] isStored in
+        let offer = store.offer(records: staging.records.lazy.map(\.stored)) { [unowned self] isStored in
             settle(number, isStored)
         }
         guard offer != .later else { return }
