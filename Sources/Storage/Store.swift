@@ -80,9 +80,6 @@ package final class Store: Sendable {
     /// Nothing may be given to it afterwards. It takes as long as the disk does, and is not for the writer's thread.
     package func close() {
         mailbox.close()
-        thread.withLock { thread in
-            thread?.join()
-            thread = nil
-        }
+        StoreThread.join(thread)
     }
 }

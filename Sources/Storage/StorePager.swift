@@ -33,10 +33,7 @@ package final class StorePager: Sendable {
     /// Leaves what was not answered yet.
     package func close() {
         desk.close()
-        thread.withLock { thread in
-            thread?.join()
-            thread = nil
-        }
+        StoreThread.join(thread)
     }
 }
 

@@ -102,12 +102,16 @@ extension StoreSession {
     /// Rows of removed connections that one transaction deletes at most, of each table.
     private static let purgeAtOnce: Int64 = 512
 
+    /// What a connection has rows in, and what tells those apart.
+    private static let purged = [
+        ("records", "sequence"), ("outbox", "number"), ("outcomes", "number"), ("idempotency_keys", "place"),
+    ]
+
     /// Deletes some of what removed connections have left.
     func purge() throws(StorageError) {
         guard let id = purges.first else { return }
         var isDone = true
-        for table in ["records", "outbox", "outcomes", "idempotency_keys"] {
-            let key = ["records": "sequence", "idempotency_keys": "place"][table] ?? "number"
+        for (table, key) in StoreSession.purged {
             let statement = try database.prepare(
                 """
                 DELETE FROM \(table) WHERE connection = ?1 AND \(key) IN

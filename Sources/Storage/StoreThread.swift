@@ -40,6 +40,13 @@ struct StoreThread: ~Copyable {
         pthread_join(handle, nil)
     }
 
+    /// Waits for the end of one that nobody has waited for yet.
+    static func join(_ thread: borrowing Guarded<StoreThread?>) {
+        // Taken out first: waiting with the lock would hold up whoever asks meanwhile.
+        let ended = thread.withLock { $0.take() }
+        ended?.join()
+    }
+
     /// SQLite's deepest calls, and ours, need a fraction of it.
     private static let stackSize = 512 << 10
 
