@@ -163,7 +163,7 @@ final class Bridge {
         hub.release(name)
         let stored = store?.connections.claim(name)
         guard let index = hub.register(name, limits: configuration.history, as: stored) else { return }
-        connections[name] = BridgedConnection(
+        let connection = BridgedConnection(
             name: name,
             index: index,
             configuration: settings,
@@ -175,9 +175,10 @@ final class Bridge {
             store: store,
             stored: stored
         )
-        connections[name]?.store?.keep(configuration.history)
-        connections[name]?.upstream.network = network
-        connections[name]?.upstream.isHeldBack = store?.isCongested ?? false
+        connection.store?.keep(configuration.history)
+        connection.upstream.network = network
+        connection.upstream.isHeldBack = store?.isCongested ?? false
+        connections[name] = connection
     }
 
     // MARK: Another configuration

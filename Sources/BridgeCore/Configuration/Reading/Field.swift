@@ -56,7 +56,6 @@ extension Field {
             write: { fields.write($0[keyPath: place]) }
         )
     }
-
 }
 
 extension [SchemaKey] {
