@@ -358,6 +358,12 @@ def has_said(bridge: Bridge, words: str) -> bool:
     return any(words in record["message"] for record in bridge.records)
 
 
+def stored_in(folder: Path, upstream: Upstream) -> str:
+    """Return a configuration with one upstream and a store in the folder."""
+    connections = {"default": {"url": upstream.url}}
+    return json.dumps({"storage": {"directory": str(folder / "data")}, "connections": connections})
+
+
 def resize(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
@@ -365,12 +371,7 @@ def resize(folder: Path, size: str) -> None:
 def test_streams_go_on_while_the_disk_is_full_and_a_gap_tells_of_it_afterwards(
     upstream: Upstream, serve_file: Serve, small_disk: Path
 ) -> None:
-    settings = json.dumps(
-        {
-            "storage": {"directory": str(small_disk / "data")},
-            "connections": {"default": {"url": upstream.url}},
-        }
-    )
+    settings = stored_in(small_disk, upstream)
     bridge = serve_file(settings)
     bridge.await_ready()
     peer = upstream.peer(0)
@@ -426,12 +427,7 @@ def test_streams_go_on_while_the_disk_is_full_and_a_gap_tells_of_it_afterwards(
 def test_what_was_shown_while_the_disk_was_full_is_not_shown_again_as_something_else(
     upstream: Upstream, serve_file: Serve, small_disk: Path
 ) -> None:
-    settings = json.dumps(
-        {
-            "storage": {"directory": str(small_disk / "data")},
-            "connections": {"default": {"url": upstream.url}},
-        }
-    )
+    settings = stored_in(small_disk, upstream)
     bridge = serve_file(settings)
     bridge.await_ready()
     stream = bridge.stream()

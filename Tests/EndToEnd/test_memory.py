@@ -277,6 +277,10 @@ def test_readers_that_stand_still_stay_within_the_bound(
     assert anonymous(bridge) - before < bound * MIB + allowance + (readers + 1) * 36_000 + TOLERANCE
     # So many have to make room for others that there is room for what they hold.
     assert (bridge.status()["subscribers"] == readers + 1) == (size < 100_000)
+    words = "readers that stand still are disconnected"
+    if size > 100_000:
+        bridge.err.until(lambda text: words in text and text.endswith("\n") or None, "word of that")
+    assert sum(words in record["message"] for record in bridge.records) == (size > 100_000)
     # The first one stood still for longest.
     interruptions = [follow(bridge, stream, start, records) for stream in streams[:: readers // 3]]
     assert (interruptions[0] > 0) == (size > 100_000)

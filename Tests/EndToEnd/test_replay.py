@@ -223,3 +223,11 @@ def test_start_is_what_is_kept_without_a_gap(bridge: Bridge, peer: Peer) -> None
     peer.send(*map(str, range(HISTORY + 5)))
     events = live.take(HISTORY + 5)
     assert bridge.stream(since("start")).next() == events[5]
+
+
+def test_of_several_ids_the_first_one_counts(bridge: Bridge, peer: Peer) -> None:
+    first = bridge.stream("/events")
+    peer.send("one", "two", "three")
+    one, two, _ = first.take(3)
+    again = bridge.stream("/events?limit=1", {"Last-Event-ID": one.id, "last-event-id": two.id})
+    assert [event.data for event in again.rest()] == ["two"]

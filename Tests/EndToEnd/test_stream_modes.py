@@ -154,6 +154,19 @@ def test_the_end_of_the_bridge_waits_for_readers_behind(bridge: Bridge, peer: Pe
     assert warnings(bridge) == []
 
 
+@in_every_mode
+def test_a_reader_that_stays_behind_at_the_end_of_the_bridge_can_tell(serve_with) -> None:
+    bridge, peer = serve_with("http: { shutdownTimeout: 500ms }")
+    stream = bridge.stream("/events", receive_buffer=4096)
+    peer.send(*(f"{index} " + "x" * 500_000 for index in range(20)))
+    bridge.await_status(lambda status: status["counters"]["received"] == 20, "all have come")
+    bridge.signal(signal.SIGTERM)
+    assert bridge.exit_code() == 0
+    assert any("the shutdown timeout is over" in warning for warning in warnings(bridge))
+    with pytest.raises(ConnectionError):
+        stream.rest()
+
+
 # Clients that are gone without a word
 
 

@@ -176,6 +176,17 @@ def test_the_library_that_is_loaded_when_a_server_is_asked_is_inside() -> None:
     assert "not found" not in seen
 
 
+def test_a_new_volume_is_there_for_its_user_to_write() -> None:
+    volume = "wsbridge-image-test"
+    settings = {"WSBRIDGE_DATA_DIR": "/var/lib/wsbridge", "WSBRIDGE_UPSTREAM": "ws://127.0.0.1:1/"}
+    options = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
+    try:
+        said = script("--once", "--volume", f"{volume}:/var/lib/wsbridge", *options, IMAGE, "check")
+    finally:
+        podman("volume", "rm", "--force", volume)
+    assert "# storage: /var/lib/wsbridge/wsbridge.db: nothing yet" in said
+
+
 def test_it_is_small(recipe: dict[str, Any]) -> None:
     assert recipe["Size"] < 250_000_000
     size = int(
