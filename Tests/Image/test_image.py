@@ -178,7 +178,11 @@ def test_the_library_that_is_loaded_when_a_server_is_asked_is_inside() -> None:
 
 def test_a_new_volume_is_there_for_its_user_to_write() -> None:
     volume = "wsbridge-image-test"
-    settings = {"WSBRIDGE_DATA_DIR": "/var/lib/wsbridge", "WSBRIDGE_UPSTREAM": "ws://127.0.0.1:1/"}
+    settings = {
+        "WSBRIDGE_DATA_DIR": "/var/lib/wsbridge",
+        "WSBRIDGE_UPSTREAM": "ws://127.0.0.1:1/",
+        "WSBRIDGE_TOKEN": TOKEN,
+    }
     options = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
     try:
         said = script("--once", "--volume", f"{volume}:/var/lib/wsbridge", *options, IMAGE, "check")
