@@ -64,9 +64,6 @@ extension EventHub {
         subscriber.phase = .replaying(cursor)
         var page = PageDraft()
         add(entries, to: &page, of: subscriber)
-        if page.isEmpty, !subscriber.hasPage, !cursor.isSeeking, skip(&cursor, by: subscriber.feed) {
-            subscriber.phase = .replaying(cursor)
-        }
         finish(page, of: subscriber)
     }
 

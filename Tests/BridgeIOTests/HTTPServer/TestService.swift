@@ -16,20 +16,24 @@ import WebSocketProtocol
     /// They are answered with what they sent instead.
     var answersWithBody = false
     private let gate: RequestGate
+    private let store: StoreDouble?
     private var turnEnd: BeforeWaiting?
     private var nextTurn: LoopTimer?
 
-    /// `way` is that of streams.
+    /// `way` is that of streams; with a `store` records are stored there before they are shown.
     init(
         _ settings: HTTPSettings = HTTPSettings(),
         history: HistoryLimits = HistoryLimits(),
-        way: StreamWay = .detached
+        way: StreamWay = .detached,
+        store: StoreDouble? = nil
     ) throws {
+        self.store = store
         var settings = settings
         if settings.listen == HTTPSettings().listen { settings.listen = .tcp(host: "127.0.0.1", port: 0) }
         hub = EventHub(loop: loop, settings: settings)
-        connection = try unwrap(hub.register("default", limits: history))
-        other = try unwrap(hub.register("other", limits: history))
+        if let store { hub.keep(in: store, from: store.recovery) }
+        connection = try unwrap(hub.register("default", limits: history, as: store?.connection("default")))
+        other = try unwrap(hub.register("other", limits: history, as: store?.connection("other")))
         gate = RequestGate(settings, ownNames: [])
         let socket = try ListenSocket(settings.listen)
         server = try HTTPServer(
@@ -44,12 +48,15 @@ import WebSocketProtocol
 
     func endTurn() {
         guard let server else { return }
+        store?.settle()
         for _ in 0..<16 {
             hub.deliver()
             guard server.runIfNeeded() || hub.hasNews else { break }
         }
+        hub.storeStaged()
         server.prepareToWait()
-        nextTurn = hub.hasNews ? loop.startTimer(after: .zero) {} : nil
+        let isOwed = hub.hasNews || store?.hasWork == true
+        nextTurn = isOwed ? loop.startTimer(after: .zero) {} : nil
     }
 
     /// Publishes a text message.
