@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import hashlib
 import socket
 import ssl
@@ -115,8 +116,14 @@ class RawPeer:
         self._socket = self._socket.unwrap()
 
     def half_close(self) -> None:
-        """Send no more; what the bridge sends is still received."""
-        self._socket.shutdown(socket.SHUT_WR)
+        """Send no more; what the bridge sends is still received. Raises ConnectionError once it has reset."""
+        try:
+            self._socket.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            # Python has no class of its own for it.
+            if error.errno == errno.ENOTCONN:
+                raise ConnectionResetError(error.errno, error.strerror) from error
+            raise
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
         """Give the frames up to the end of the connection; the last one may be cut off, and is left out."""
