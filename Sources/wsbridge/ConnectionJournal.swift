@@ -18,8 +18,8 @@ final class ConnectionJournal: ConnectionSink {
         self.log = log
     }
 
-    func received(_ message: Message) {
-        hub.append(.message(message), of: index)
+    @discardableResult func received(_ message: Message, topic: String?) -> EventID {
+        hub.append(.message(message), of: index, topic: topic)
     }
 
     func sent(_ message: Message) {

@@ -1,3 +1,5 @@
+internal import WebSocketProtocol
+
 extension ConnectionMachine {
     /// Our close frame was sent: waits for what the peer owes us, for `closeTimeout` at most.
     mutating func close(
@@ -30,10 +32,9 @@ extension ConnectionMachine {
         case .message(let message):
             // What the peer sent before it saw our close frame is as good as any other.
             guard case .closeFrame = farewell.awaited else { return }
-            lastValues.received(message)
-            if settings.heartbeat.answer?.matches(message) != true { step.add(.deliver(message)) }
+            receivedLate(message, &step)
         case .ping(let payload):
-            if let answer = farewell.pinged(payload) { step.add(.sendPong(answer)) }
+            if let answer = farewell.pinged(payload) { step.add(.sendPong(farewell.socket, answer)) }
             state = .closing(farewell)
         case .closeFrame(let code, let reason):
             guard case .closeFrame = farewell.awaited else { return }
@@ -96,6 +97,13 @@ extension ConnectionMachine {
         }
     }
 
+    /// A message came that nobody can answer any more.
+    mutating func receivedLate(_ message: Message, _ step: inout Step) {
+        lastValues.received(message)
+        let outcome = rules.apply(to: message, &variables)
+        if settings.heartbeat.answer?.matches(message) != true { pass(message, outcome, &step) }
+    }
+
     private func isFinal(_ outcome: Outcome) -> Bool {
         settings.reconnect.stopOnCloseCodes.contains { $0.contains(outcome.code) }
     }
@@ -108,6 +116,7 @@ extension ConnectionMachine {
     }
 
     mutating func stop(_ step: inout Step) {
+        dropLeaving(&step)
         state = .stopped
         step.add(.finished)
     }

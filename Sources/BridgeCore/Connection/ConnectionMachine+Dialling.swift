@@ -1,8 +1,17 @@
+internal import WebSocketProtocol
+
 extension ConnectionMachine {
     mutating func dial(_ step: inout Step) {
         rest = nil
         let socket = nextSocket()
+        elsewhere = resumption
         step.add(.record(.connecting))
+        if let url = elsewhere {
+            var attempt = Attempt(socket: socket, deadline: startTimer(after: settings.connectTimeout, &step))
+            attempt.isResumption = true
+            state = .connecting(attempt)
+            return step.add(.dialElsewhere(socket, url))
+        }
         switch supply {
         case .listed:
             dial(socket, &step)
@@ -23,6 +32,7 @@ extension ConnectionMachine {
 
     /// The time to connect begins only now: that for asking was another.
     mutating func urlFound(for socket: SocketID, _ step: inout Step) {
+        if rotation?.socket == socket { return rotationURLFound(&step) }
         guard case .connecting(let attempt) = state, attempt.socket == socket, attempt.phase == .url else {
             return
         }
@@ -31,6 +41,11 @@ extension ConnectionMachine {
     }
 
     mutating func dialReached(_ socket: SocketID, _ phase: DialPhase, _ account: String?) {
+        if case .connecting(var attempt, let url) = rotation, attempt.socket == socket {
+            (attempt.phase, attempt.account) = (phase, account)
+            rotation = .connecting(attempt, url)
+            return
+        }
         guard case .connecting(var attempt) = state, attempt.socket == socket else { return }
         attempt.phase = phase
         attempt.account = account
@@ -46,14 +61,21 @@ extension ConnectionMachine {
         switch event {
         case .opened(let subprotocol, let compression):
             step.add(.cancelTimer(attempt.deadline))
-            open(attempt.socket, subprotocol: subprotocol, compression: compression, &step, random: &random)
+            open(
+                attempt.socket,
+                subprotocol: subprotocol,
+                compression: compression,
+                isResumption: attempt.isResumption,
+                &step,
+                random: &random
+            )
         case .failed(let failure):
             step.add(.cancelTimer(attempt.deadline))
-            attemptFailed(failure, &step, random: &random)
+            attemptFailed(attempt, failure, &step, random: &random)
         case .ended(let error):
             step.add(.cancelTimer(attempt.deadline))
             let text = error ?? "the connection ended before it was open"
-            attemptFailed(DialFailure(phase: attempt.phase, error: text), &step, random: &random)
+            attemptFailed(attempt, DialFailure(phase: attempt.phase, error: text), &step, random: &random)
         case .message, .ping, .pong, .closeFrame, .violation, .written:
             break  // Only an open socket has these.
         }
@@ -65,9 +87,12 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         step.add(.drop(attempt.socket))
+        attemptFailed(attempt, outOfTime(attempt), &step, random: &random)
+    }
+
+    func outOfTime(_ attempt: Attempt) -> DialFailure {
         let account = attempt.account.map { "; \($0)" } ?? ""
-        let failure = DialFailure(phase: attempt.phase, error: outOfTime(attempt.phase) + account)
-        attemptFailed(failure, &step, random: &random)
+        return DialFailure(phase: attempt.phase, error: outOfTime(attempt.phase) + account)
     }
 
     private func outOfTime(_ phase: DialPhase) -> String {
@@ -85,12 +110,13 @@ extension ConnectionMachine {
     }
 
     private mutating func attemptFailed(
+        _ attempt: Attempt,
         _ failure: DialFailure,
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
         step.add(.record(.failed(failure)))
-        turnToNextURL()
+        if attempt.isResumption { forgetResumption() } else { turnToNextURL() }
         if let status = failure.status, settings.reconnect.stopOnStatus.contains(status) {
             giveUp(&step)
         } else {
@@ -102,6 +128,16 @@ extension ConnectionMachine {
     mutating func turnToNextURL() {
         guard case .listed(let count) = supply, count > 1 else { return }
         urlIndex = (urlIndex + 1) % count
+    }
+
+    /// Where the session is to be resumed, if all that tells it is known.
+    private var resumption: WebSocketURL? {
+        settings.resumeURL?.text(variables).flatMap(WebSocketURL.captured)
+    }
+
+    /// The session cannot be resumed.
+    mutating func forgetResumption() {
+        variables.forget(settings.resumeURL?.variables ?? [])
     }
 
     /// Schedules the next dial, if there is to be one.

@@ -3,26 +3,16 @@ internal import WebSocketProtocol
 extension ConnectionMachine {
     // MARK: What arrives
 
-    /// An answer is for the heartbeat; every other message is for the subscribers.
-    mutating func received(
-        _ message: Message,
-        in session: Session,
+    /// A message came that is the answer to a heartbeat.
+    func heartbeatAnswered(
+        by message: Message,
+        in session: inout Session,
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
-        var session = session
-        lastValues.received(message)
-        session.heartbeat.arrived()
-        session.heartbeat.messageArrived(now: step.now)
-        if settings.heartbeat.answer?.matches(message) == true {
-            session.heartbeat.answered(now: step.now)
-            if settings.heartbeat.reply != nil, let question = session.replies.asked(message) {
-                reply(to: question, in: &session, &step, random: &random)
-            }
-        } else {
-            step.add(.deliver(message))
-        }
-        state = .open(session)
+        session.heartbeat.answered(now: step.now)
+        guard settings.heartbeat.reply != nil, let question = session.replies.asked(message) else { return }
+        reply(to: question, in: &session, &step, random: &random)
     }
 
     private func reply(
@@ -35,11 +25,11 @@ extension ConnectionMachine {
             let reply = compose(template, answering: message, in: &session, step, random: &random)
         else { return }
         session.replies.answered(bytes: reply.bytes.count)
-        step.add(.sendReply(reply))
+        step.add(.sendReply(session.socket, reply, as: .reply))
     }
 
     /// Fills in a template; nil if no message comes of it.
-    private func compose(
+    func compose(
         _ template: MessageTemplate,
         answering message: Message? = nil,
         in session: inout Session,
@@ -53,6 +43,7 @@ extension ConnectionMachine {
         )
         values.message = message
         values.last = lastValues
+        values.variables = variables.values
         guard let composed = template.message(with: values, random: &random) else { return nil }
         if template.template.needsCounter { session.numbered += 1 }
         return composed
@@ -79,15 +70,27 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         var session = session
+        frameWritten(frame, in: &session, &step, random: &random)
+        state = .open(session)
+    }
+
+    mutating func frameWritten(
+        _ frame: OwnFrame,
+        in session: inout Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
         switch frame {
         case .heartbeat: heartbeatWritten(in: &session, &step)
-        case .pong: if let payload = session.pongs.pongWritten() { step.add(.sendPong(payload)) }
+        case .pong:
+            if let payload = session.pongs.pongWritten() { step.add(.sendPong(session.socket, payload)) }
         case .reply:
             if let question = session.replies.written() {
                 reply(to: question, in: &session, &step, random: &random)
             }
+        case .ruleReply(let bytes): session.ruleReplies.written(bytes: bytes)
+        case .script: scriptWritten(in: &session, &step)
         }
-        state = .open(session)
     }
 
     private mutating func heartbeatWritten(in session: inout Session, _ step: inout Step) {
@@ -128,13 +131,13 @@ extension ConnectionMachine {
     ) {
         switch settings.heartbeat.send {
         case .ping:
-            step.add(.sendPing(session.heartbeat.ping()))
+            step.add(.sendPing(session.socket, session.heartbeat.ping()))
         case .message(let template):
             guard let message = compose(template, in: &session, step, random: &random) else {
                 return session.heartbeat.skipped()
             }
             session.heartbeat.messageSent()
-            step.add(.sendHeartbeat(message))
+            step.add(.sendHeartbeat(session.socket, message))
         case .none:
             break
         }
@@ -142,7 +145,24 @@ extension ConnectionMachine {
 
     private mutating func restartHeartbeatTimer(of session: inout Session, _ step: inout Step) {
         if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
-        session.heartbeatTimer = startTimer(after: settings.heartbeat.interval, &step)
+        session.heartbeatTimer = startTimer(after: session.heartbeat.interval, &step)
+    }
+
+    /// The upstream has told how often it wants to hear from us.
+    mutating func changeHeartbeat(
+        to interval: Duration,
+        of session: inout Session,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        guard interval != session.heartbeat.interval else { return }
+        session.heartbeat.interval = interval
+        // One that runs already goes on from now; the first one of a connection comes when that is ready.
+        guard session.stableTimer != nil || session.heartbeatTimer != nil || session.script == nil else { return }
+        if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
+        session.heartbeatTimer = session.heartbeat.begin(now: step.now, random: &random).map { wait in
+            startTimer(after: wait, &step)
+        }
     }
 
     private mutating func heartbeatLost(
@@ -152,11 +172,17 @@ extension ConnectionMachine {
     ) {
         step.add(.record(.heartbeatLost))
         if let code = settings.heartbeat.closeCode {
-            step.add(.sendClose(code: code, reason: "heartbeat lost"))
+            step.add(.sendClose(session.socket, code: code, reason: "heartbeat lost"))
+            guard rotation == nil else {
+                step.add(.drop(session.socket))
+                _ = promote(after: session, .abnormal, by: .bridge, &step, random: &random)
+                return
+            }
             close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .retry, &step)
         } else {
-            leave(session, &step)
             step.add(.drop(session.socket))
+            guard !promote(after: session, .abnormal, by: .bridge, &step, random: &random) else { return }
+            leave(session, &step)
             connectionLost(.abnormal, by: .bridge, next: .retry, &step, random: &random)
         }
     }

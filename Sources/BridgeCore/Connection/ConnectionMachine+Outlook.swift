@@ -4,6 +4,8 @@ extension ConnectionMachine {
     /// Kept at hand, since whoever holds a machine in an object copies all of it to call anything of it.
     package struct Outlook: Equatable, Sendable {
         package internal(set) var standing = Standing.idle
+        /// Messages flow.
+        package internal(set) var isReady = false
         package internal(set) var uplink: Outbox.Uplink
         /// What is sent may be messages, too.
         package let carriesMessages: Bool
@@ -16,8 +18,5 @@ extension ConnectionMachine {
             carriesMessages = !settings.receiveOnly
             followsDemand = settings.connect == .onDemand
         }
-
-        /// The connection is up.
-        package var isReady: Bool { standing == .open }
     }
 }

@@ -55,7 +55,7 @@ extension ConnectionMachine {
             abandon(attempt, because: "disconnected by the user", &step)
             state = .closed
         case .open(let session):
-            step.add(.sendClose(code: code, reason: reason))
+            step.add(.sendClose(session.socket, code: code, reason: reason))
             close(session, by: .user, awaited: .closeFrame(session.pongs), next: .stayClosed, &step)
         case .closing(var farewell):
             guard farewell.next != .stop else { return }
@@ -79,7 +79,7 @@ extension ConnectionMachine {
             dial(&step)
         case .open(let session):
             // Told, but not awaited: the user wants a new socket now, perhaps because this one is dead.
-            step.add(.sendClose(code: 1000, reason: ""))
+            step.add(.sendClose(session.socket, code: 1000, reason: ""))
             leave(session, &step)
             step.add(.drop(session.socket))
             recordClosed(.abnormal, by: .user, &step)
@@ -114,7 +114,7 @@ extension ConnectionMachine {
             abandon(attempt, because: "the bridge is shutting down", &step)
             stop(&step)
         case .open(let session):
-            step.add(.sendClose(code: 1001, reason: ""))
+            step.add(.sendClose(session.socket, code: 1001, reason: ""))
             close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .stop, &step)
         case .closing(var farewell):
             farewell.next = .stop

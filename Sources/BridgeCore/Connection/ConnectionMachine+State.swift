@@ -31,6 +31,8 @@ extension ConnectionMachine {
         let socket: SocketID
         /// One for all phases from the name lookup on, and one for the question for the URL.
         let deadline: TimerID
+        /// Its URL is that of a session to resume.
+        var isResumption = false
         var phase = DialPhase.dns
         /// What became of the addresses that were dialled.
         var account: String?
@@ -41,6 +43,8 @@ extension ConnectionMachine {
         let subprotocol: String?
         let compression: Bool
         var heartbeat: Heartbeat
+        /// Nil once the connection is ready.
+        var script: ScriptRun?
         /// Nil when there are no heartbeats.
         var heartbeatTimer: TimerID?
         /// Nil once the connection was ready for `resetAfter`.
@@ -50,8 +54,10 @@ extension ConnectionMachine {
         /// Fires no later than it has been idle for too long.
         var idleTimer: TimerID?
         var pongs = PongBacklog()
-        /// Messages that matched and are answered.
+        /// Messages that matched `heartbeat.expect` and are answered.
         var replies = AnswerBacklog<Message>()
+        /// What rules have answered.
+        var ruleReplies = ReplyLoad()
         /// Messages numbered so far by `{{counter}}`.
         var numbered = 0
     }
@@ -165,8 +171,13 @@ extension ConnectionMachine {
         }
     }
 
-    /// The connection is up.
-    package var isReady: Bool { standing == .open }
+    /// Messages flow.
+    package var isReady: Bool {
+        switch state {
+        case .open(let session): session.script == nil
+        case .idle, .connecting, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped: false
+        }
+    }
 
     /// What is sent may be messages, too.
     var carriesMessages: Bool { outlook.carriesMessages }
@@ -175,7 +186,7 @@ extension ConnectionMachine {
     package var uplink: Outbox.Uplink {
         if settings.receiveOnly { return .receiveOnly }
         return switch state {
-        case .open: .ready
+        case .open(let session): session.script == nil ? .ready : .away
         case .idle, .connecting, .waiting, .offline, .paused: .away
         case .closing(let farewell): farewell.next == .stayClosed || farewell.next == .stop ? .shut : .away
         case .closed, .failed, .stopped: .shut

@@ -17,6 +17,10 @@ extension ConnectionMachine {
         case pong
         /// What a message that matched `heartbeat.expect` is answered with.
         case reply
+        /// What a rule answers a message with, by its size.
+        case ruleReply(bytes: Int)
+        /// What a step of `onOpen` sends.
+        case script
     }
 
     /// What has happened.
@@ -62,6 +66,9 @@ extension ConnectionMachine {
         case readProgressed(SocketID, Intake = .betweenMessages, hasGrown: Bool = true)
         /// To be reported only after all input that was there when the time was up has been reported.
         case timerFired(TimerID)
+        /// After `drain`: nothing that was handed to this socket waits to be written or proven any more, and no request
+        /// for its answer.
+        case drained(SocketID)
         /// The process runs again after it was stopped, or the machine after it slept.
         case woke
     }
@@ -73,14 +80,24 @@ extension ConnectionMachine {
         /// Open a socket, to the listed URL of `urlIndex` or to the one that was found, and report what it says under
         /// this id.
         case dial(SocketID)
-        /// Send a close frame on the live socket; nothing but pongs may follow it.
-        case sendClose(code: UInt16?, reason: String)
-        case sendPing([UInt8])
-        case sendPong([UInt8])
+        /// Open a socket to this URL, which came in a message.
+        case dialElsewhere(SocketID, WebSocketURL)
+        /// Send a close frame; nothing but pongs may follow it.
+        case sendClose(SocketID, code: UInt16?, reason: String)
+        case sendPing(SocketID, [UInt8])
+        case sendPong(SocketID, [UInt8])
         /// Send a heartbeat that is a message, in front of what waits in the outbox.
-        case sendHeartbeat(Message)
-        /// Send what a message is answered with, in front of what waits in the outbox.
-        case sendReply(Message)
+        case sendHeartbeat(SocketID, Message)
+        /// Send what a message is answered with, in front of what waits in the outbox; reported written as this.
+        case sendReply(SocketID, Message, as: OwnFrame)
+        /// Send what a step of `onOpen` says.
+        case sendScript(SocketID, Message)
+        /// Another socket is to take the place of this one: hold the outbox, and report `drained`.
+        case drain(SocketID)
+        /// That is not to be after all.
+        case undrain(SocketID)
+        /// This socket carries the messages from now on; what another one has not written goes back into the outbox.
+        case adopt(SocketID)
         /// Close the socket at once, after one try to write what is buffered, or ask for its URL no longer; it reports
         /// nothing any more.
         case drop(SocketID)
@@ -90,7 +107,9 @@ extension ConnectionMachine {
         /// Put this into the event log.
         case record(Lifecycle)
         /// Put this into the event log.
-        case deliver(Message)
+        case deliver(Message, topic: String?)
+        /// This came and is not for the event log, but may be what a request waits for.
+        case passOver(Message)
         /// The outbox may flow into the live socket.
         case ready
         /// The outbox must hold; what it handed out may still be written.

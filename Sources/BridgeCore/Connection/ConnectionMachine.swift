@@ -1,8 +1,11 @@
+package import WebSocketProtocol
+
 /// Decides everything about one managed connection: when to dial, ping, close, wait and give up.
 ///
 /// It knows no socket and no clock. Feed it what happened, in order, and carry out the actions it returns, in
 /// order; report what they bring about only after all of them were carried out. At most one socket lives at a
-/// time, every wait has a timer, and what an old socket or timer still reports is ignored.
+/// time, and two more while one takes the place of another; every wait has a timer, and what an old socket or timer
+/// still reports is ignored.
 package struct ConnectionMachine: Sendable {
     let settings: ConnectionSettings
     let supply: URLSupply
@@ -34,6 +37,16 @@ package struct ConnectionMachine: Sendable {
     package internal(set) var heartbeatsSent = 0
     /// What templates know of messages received, over all sockets.
     var lastValues: LastValues
+    /// What was captured of them.
+    package internal(set) var variables = Variables()
+    let rules: RuleSet
+    /// The URL of the present attempt or socket, where it is not the listed or found one.
+    package internal(set) var elsewhere: WebSocketURL?
+    /// Only while the connection is open.
+    var rotation: Rotation?
+    var leaving: Leaving?
+    /// When a socket last took the place of another.
+    var lastRotation: Instant?
     let sha256: SHA256
     /// `handle` must be told the time of day.
     package let needsTimeOfDay: Bool
@@ -51,7 +64,8 @@ package struct ConnectionMachine: Sendable {
         outlook = Outlook(settings)
         backoff = Backoff(settings.reconnect)
         network = settings.network == .auto ? .reachable : .ignored
-        let templates = settings.heartbeat.templates.map(\.template)
+        rules = RuleSet(settings.rules)
+        let templates = settings.templates
         lastValues = LastValues(templates.flatMap(\.remembered))
         needsTimeOfDay = templates.contains { $0.needsTimeOfDay }
     }
@@ -62,6 +76,8 @@ package struct ConnectionMachine: Sendable {
     package func successor(_ settings: ConnectionSettings, supply: URLSupply) -> ConnectionMachine {
         var successor = ConnectionMachine(settings, supply: supply, sha256: sha256)
         successor.lastValues = lastValues.narrowed(to: successor.lastValues.pointers)
+        successor.variables = variables
+        successor.variables.narrow(to: settings.captured)
         successor.hasOpened = hasOpened
         successor.heartbeatsSent = heartbeatsSent
         successor.lastSocket = lastSocket
@@ -105,9 +121,11 @@ package struct ConnectionMachine: Sendable {
         case .readProgressed(let socket, let intake, let hasGrown):
             readProgressed(on: socket, intake, hasGrown: hasGrown)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
+        case .drained(let socket): drained(socket, &step, random: &random)
         case .woke: woke(&step, random: &random)
         }
         outlook.standing = standing
+        outlook.isReady = isReady
         outlook.uplink = uplink
         return step.actions
     }
@@ -118,6 +136,8 @@ package struct ConnectionMachine: Sendable {
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
+        if rotation?.socket == socket { return happenedNext(event, &step, random: &random) }
+        if leaving?.socket == socket { return happenedLast(event, &step) }
         switch state {
         case .connecting(let attempt) where attempt.socket == socket:
             happened(event, during: attempt, &step, random: &random)
@@ -135,9 +155,13 @@ package struct ConnectionMachine: Sendable {
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
+        if rotation?.timer == timer { return rotationTimerFired(&step, random: &random) }
+        if leaving?.deadline == timer { return leavingTimedOut(&step) }
         switch state {
         case .connecting(let attempt) where attempt.deadline == timer:
             attemptTimedOut(attempt, &step, random: &random)
+        case .open(let session) where session.script?.deadline == timer:
+            stepTimedOut(session, &step)
         case .open(let session) where session.heartbeatTimer == timer:
             heartbeatFellDue(session, &step, random: &random)
         case .open(var session) where session.stableTimer == timer:
@@ -164,13 +188,15 @@ package struct ConnectionMachine: Sendable {
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
+        if rotation?.socket == socket { return frameWrittenNext(frame, &step, random: &random) }
+        if leaving?.socket == socket { return frameWrittenLast(frame, &step) }
         switch state {
         case .open(let session) where session.socket == socket:
             frameWritten(frame, in: session, &step, random: &random)
         case .closing(var farewell) where farewell.socket == socket:
             // A heartbeat that was written only now no longer matters, and no reply may follow a close frame.
             guard frame == .pong else { return }
-            if let payload = farewell.pongWritten() { step.add(.sendPong(payload)) }
+            if let payload = farewell.pongWritten() { step.add(.sendPong(socket, payload)) }
             state = .closing(farewell)
         case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.

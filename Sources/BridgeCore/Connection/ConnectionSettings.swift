@@ -32,8 +32,33 @@ package struct ConnectionSettings: Equatable, Sendable {
     package var receiveOnly = false
     /// What bounds the frames that are sent, pongs and close frames aside; nil: nothing does.
     package var rate: RateSettings?
+    /// Where a session goes on, while all its variables are captured; nil: every attempt begins anew.
+    package var resumeURL: ResumeURL?
+    /// What is said after each open, before the connection is ready.
+    package var onOpen: [OpenStep] = []
+    /// For messages that are received; all that match apply, in order.
+    package var rules: [Rule] = []
+    package var request = RequestSettings()
 
     package init() {}
+}
+
+extension ConnectionSettings {
+    /// All that is made of templates.
+    var templates: [Template] {
+        heartbeat.templates.map(\.template) + rules.compactMap { $0.reply?.template }
+            + onOpen.compactMap { if case .send(let message) = $0.deed { message.template } else { nil } }
+    }
+
+    /// The variables that something captures.
+    package var captured: Set<String> {
+        var names: Set<String> = []
+        for rule in rules { names.formUnion(rule.capture?.names ?? []) }
+        for case .expect(let expectation) in onOpen.map(\.deed) {
+            names.formUnion(expectation.capture?.names ?? [])
+        }
+        return names
+    }
 }
 
 /// When, and how often, a connection that failed or was lost is dialled again.

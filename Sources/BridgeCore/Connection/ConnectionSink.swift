@@ -4,7 +4,8 @@ package import WebSocketProtocol
 ///
 /// Called on the loop, in the order in which things stand in the log; the sink stamps them with time and id.
 package protocol ConnectionSink: AnyObject {
-    func received(_ message: Message)
+    /// `topic` is what a rule gave it; returns the id of the record that it becomes.
+    @discardableResult func received(_ message: Message, topic: String?) -> EventID
     /// The kernel took it.
     func sent(_ message: Message)
     func happened(_ event: Lifecycle)

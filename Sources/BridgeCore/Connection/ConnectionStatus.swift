@@ -45,7 +45,7 @@ package struct ConnectionStatus: Equatable, Sendable {
     package var outbox: Outbox.Load
     package var tally: ConnectionTally
 
-    package var isReady: Bool { standing == .open }
+    package var isReady: Bool
 
     /// Takes the parts together; `wall` and `now` are the same moment on the two clocks.
     package init(
@@ -62,6 +62,7 @@ package struct ConnectionStatus: Equatable, Sendable {
         self.name = name
         self.url = url
         standing = machine.standing
+        isReady = machine.isReady
         attempt = machine.attempt
         // With `map` in its place the optimizer of Swift 6.3.1 crashes.
         if let next = machine.nextAttemptAt { nextAttemptAt = wall - (now - next) }

@@ -51,7 +51,7 @@ package struct ConnectionTally: Equatable, Sendable {
         case .messageExpired: expired += 1
         case .messageDropped: dropped += 1
         case .connecting, .ready, .heartbeatLost, .reconnecting, .gaveUp, .networkLost, .networkRestored,
-            .paused, .resumed:
+            .paused, .resumed, .rotated:
             break
         }
     }

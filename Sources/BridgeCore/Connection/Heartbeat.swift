@@ -44,7 +44,7 @@ struct Heartbeat: Sendable {
 
     private(set) var pulse = Pulse()
 
-    private let terms: Terms
+    private var terms: Terms
     private var probe = Probe.none
     /// Heartbeats that were written and not answered, oldest first; those that are messages have no payload here.
     private var unanswered: [(ping: [UInt8]?, writtenAt: Instant)] = []
@@ -55,7 +55,7 @@ struct Heartbeat: Sendable {
 
     /// What of the settings matters here: it is copied with every message, so nothing in it is counted.
     private struct Terms {
-        let interval: Duration
+        var interval: Duration
         let missLimit: Int
         let first: HeartbeatSettings.First
         let alive: HeartbeatSettings.Life
@@ -93,6 +93,12 @@ struct Heartbeat: Sendable {
         nextNumber = random.next()
         due = now
         lastMessage = now
+    }
+
+    /// From one heartbeat to the next, which the upstream may have told; zero: none are sent.
+    var interval: Duration {
+        get { terms.interval }
+        set { terms.interval = newValue }
     }
 
     /// The wait before the first heartbeat; nil when there are to be none.

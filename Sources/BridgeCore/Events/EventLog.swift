@@ -41,6 +41,9 @@ package struct EventLog {
     /// The id of the newest record, which is where a live reader starts.
     package var head: EventID { id(headSequence) }
 
+    /// The id of the record that came last, which may still be on its way to the store.
+    package var newest: EventID { id(lastSequence) }
+
     package func id(_ sequence: UInt64) -> EventID {
         EventID(epoch: epoch, sequence: sequence)
     }

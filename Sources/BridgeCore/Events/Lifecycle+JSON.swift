@@ -2,7 +2,8 @@ extension Lifecycle {
     /// Writes the members that this event has besides `type`, `connection` and `time`.
     func writeMembers(to json: inout JSONWriter) {
         switch self {
-        case .connecting, .ready, .heartbeatLost, .networkLost, .networkRestored, .paused, .resumed:
+        case .connecting, .ready, .heartbeatLost, .networkLost, .networkRestored, .paused, .resumed,
+            .rotated:
             break
         case .open(let subprotocol, let reconnected):
             json.member("subprotocol", subprotocol)

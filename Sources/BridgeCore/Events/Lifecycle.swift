@@ -27,6 +27,8 @@ package enum Lifecycle: Equatable, Sendable {
     case networkRestored
     case paused
     case resumed
+    /// Another socket has taken the place of the open one, which is closed without a record.
+    case rotated
     case messageExpired(id: String)
     case messageDropped(id: String)
 
@@ -46,6 +48,7 @@ package enum Lifecycle: Equatable, Sendable {
         case .networkRestored: "network-restored"
         case .paused: "paused"
         case .resumed: "resumed"
+        case .rotated: "rotated"
         case .messageExpired: "message-expired"
         case .messageDropped: "message-dropped"
         }

@@ -64,7 +64,7 @@ extension Lifecycle {
         case .failed(let failure): failure.error.utf8.count
         case .messageExpired(let id), .messageDropped(let id): id.utf8.count
         case .connecting, .ready, .heartbeatMissed, .heartbeatLost, .reconnecting, .gaveUp, .networkLost,
-            .networkRestored, .paused, .resumed:
+            .networkRestored, .paused, .resumed, .rotated:
             0
         }
     }

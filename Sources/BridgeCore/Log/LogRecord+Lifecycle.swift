@@ -29,6 +29,7 @@ extension LogRecord {
             case .networkRestored: LogRecord(.info, "network-restored")
             case .paused: LogRecord(.info, "paused")
             case .resumed: LogRecord(.info, "resumed")
+            case .rotated: LogRecord(.info, "rotated")
             case .messageExpired(let id): LogRecord(.warning, "message-expired", ["id": .text(id)])
             case .messageDropped(let id): LogRecord(.warning, "message-dropped", ["id": .text(id)])
             }

@@ -7,14 +7,28 @@ package import WebSocketProtocol
 package struct SendSchedule: Sendable {
     package enum Frame: Equatable, Sendable {
         /// The machine's ping.
-        case ping([UInt8])
-        /// A message in the place of such a ping.
-        case heartbeat(Message)
-        /// What a message that matched is answered with.
-        case reply(Message)
+        case ping(SocketID, [UInt8])
+        /// A message of the machine's.
+        case own(SocketID, Message, ConnectionMachine.OwnFrame)
         /// A ping whose pong confirms messages.
         case probe([UInt8])
         case message(Outbox.Departure)
+
+        /// The socket that it is for; nil: the one that carries the messages.
+        package var socket: SocketID? {
+            switch self {
+            case .ping(let socket, _), .own(let socket, _, _): socket
+            case .probe, .message: nil
+            }
+        }
+
+        fileprivate var isHeartbeat: Bool {
+            switch self {
+            case .ping: true
+            case .own(_, _, let frame): frame == .heartbeat
+            case .probe, .message: false
+            }
+        }
     }
 
     private var limit: RateLimit?
@@ -43,7 +57,7 @@ package struct SendSchedule: Sendable {
 
     /// A heartbeat waits for the rate, which is no fault of the peer.
     package var holdsHeartbeat: Bool {
-        !due.isEmpty && due.elements.contains { if case .reply = $0 { false } else { true } }
+        !due.isEmpty && due.elements.contains(where: \.isHeartbeat)
     }
 
     /// Whether frames that the kernel took have to be told.
@@ -51,26 +65,42 @@ package struct SendSchedule: Sendable {
 
     /// Hands out what goes next, in order; nil when nothing may go now.
     ///
-    /// With `isFull` it is frames of the machine alone: the socket has enough, or may carry no messages.
-    package mutating func next(from outbox: inout Outbox, isFull: Bool, now: Instant) -> Frame? {
+    /// With `isFull` it is frames of the machine alone: the socket has enough, or may carry no messages. With `isEnding`
+    /// no message follows those that went out on this socket, which are to be proven.
+    package mutating func next(
+        from outbox: inout Outbox,
+        isFull: Bool,
+        isEnding: Bool = false,
+        now: Instant
+    ) -> Frame? {
         let room = limit?.room(now: now) ?? .max
-        guard room > 0, let frame = frame(from: &outbox, isFull: isFull, isLast: room == 1) else {
+        guard room > 0 else { return nil }
+        let isLast = room == 1 || isEnding
+        guard let frame = frame(from: &outbox, isFull: isFull, isEnding: isEnding, isLast: isLast) else {
             return nil
         }
         limit?.letGo()
         return frame
     }
 
-    private mutating func frame(from outbox: inout Outbox, isFull: Bool, isLast: Bool) -> Frame? {
+    /// There is something of the machine's to send.
+    package var hasDue: Bool { !due.isEmpty }
+
+    private mutating func frame(
+        from outbox: inout Outbox,
+        isFull: Bool,
+        isEnding: Bool,
+        isLast: Bool
+    ) -> Frame? {
         if let frame = due.popFirst() {
-            if case .ping(let payload) = frame, outbox.settings.confirm == .pong {
+            if case .ping(_, let payload) = frame, outbox.settings.confirm == .pong {
                 proof.sent(payload, behind: outbox.newestOut ?? 0)
             }
             return frame
         }
         guard !isFull else { return nil }
         if let probe = probe(outbox, isLast: isLast) { return .probe(probe) }
-        return outbox.next().map(Frame.message)
+        return isEnding ? nil : outbox.next().map(Frame.message)
     }
 
     /// One ping proves all that went before, so it goes where a batch ends: when nothing follows for now, when the
@@ -100,13 +130,21 @@ package struct SendSchedule: Sendable {
         proof.answered(payload)
     }
 
-    /// The connection is about to close, or gone: the machine's frames have no use any more.
-    package mutating func notReady() {
-        due = Queue()
+    /// Frames of the machine's for this socket wait.
+    package func waits(for socket: SocketID) -> Bool {
+        !due.isEmpty && due.elements.contains { $0.socket == socket }
     }
 
+    /// A socket is about to close, or gone: the machine's frames for it have no use any more.
+    package mutating func forget(_ socket: SocketID) {
+        guard !due.isEmpty else { return }
+        var rest = Queue<Frame>()
+        for frame in due.elements where frame.socket != socket { rest.append(frame) }
+        due = rest
+    }
+
+    /// The socket that carried the messages is gone, or another takes its place.
     package mutating func socketLost(now: Instant) {
-        notReady()
         proof.socketLost()
         limit?.socketLost(now: now)
     }

@@ -26,6 +26,7 @@ extension Lifecycle {
         case "network-restored": self = .networkRestored
         case "paused": self = .paused
         case "resumed": self = .resumed
+        case "rotated": self = .rotated
         case "open":
             guard let reconnected = members.bool("reconnected") else { return nil }
             self = .open(subprotocol: members.text("subprotocol"), reconnected: reconnected)

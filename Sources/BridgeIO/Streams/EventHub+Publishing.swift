@@ -4,13 +4,18 @@ package import WebSocketProtocol
 extension EventHub {
     /// Adds a record, stamped with the time of day; it goes out with the next `deliver()`, where there is a store with
     /// the next one after it was stored.
-    package func append(
+    @discardableResult package func append(
         _ payload: Record.Payload,
         of connection: ConnectionIndex,
-        direction: Record.Direction = .received
-    ) {
-        guard store == nil else { return stage(payload, of: connection, direction) }
-        show(log.append(payload, of: connection, direction: direction, at: loop.wallTime))
+        direction: Record.Direction = .received,
+        topic: String? = nil
+    ) -> EventID {
+        if store == nil {
+            show(log.append(payload, of: connection, direction: direction, at: loop.wallTime, topic: topic))
+        } else {
+            stage(payload, of: connection, direction, topic: topic)
+        }
+        return log.newest
     }
 
     /// Hands a record of the log to whoever is waiting for such.

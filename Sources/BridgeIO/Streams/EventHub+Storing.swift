@@ -37,11 +37,17 @@ extension EventHub {
     func stage(
         _ payload: Record.Payload,
         of connection: ConnectionIndex,
-        _ direction: Record.Direction
+        _ direction: Record.Direction,
+        topic: String?
     ) {
-        guard
-            let record = log.stage(payload, of: connection, direction: direction, at: loop.wallTime)
-        else { return }
+        let record = log.stage(
+            payload,
+            of: connection,
+            direction: direction,
+            at: loop.wallTime,
+            topic: topic
+        )
+        guard let record else { return }
         staging.records.append(record)
         staging.bytes += record.cost
         memory.staged += record.cost

@@ -20,6 +20,7 @@ extension ManagedConnection {
     }
 
     func lineEnded(_ line: Line) {
+        schedule.forget(line.id)
         reachability.closed()
         noteAddresses(of: line)
         if isAsking { reachability.becameUnknown() }
@@ -32,8 +33,9 @@ extension ManagedConnection {
     }
 
     private func noteAddresses(of line: Line) {
-        // Without a list it is always the first one.
-        reachability.lookedUp(line.socket.addresses.compactMap(\.networkAddress), of: line.urlIndex)
+        // Without a list it is always the first one; one that a message named is none of them.
+        guard let number = line.urlIndex else { return }
+        reachability.lookedUp(line.socket.addresses.compactMap(\.networkAddress), of: number)
     }
 
     private var isAsking: Bool {

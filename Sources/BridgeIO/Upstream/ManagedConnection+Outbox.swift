@@ -73,7 +73,7 @@ extension ManagedConnection {
 
     /// Hands the socket what is to go next, messages while it holds less than `limit`.
     func fill(upTo limit: Int = unwrittenLimit) {
-        guard isReady else { return }
+        guard isReady || schedule.hasDue else { return }
         let now = surroundings.loop.now
         expire(now)
         fill(now, upTo: limit)
@@ -81,16 +81,21 @@ extension ManagedConnection {
 
     /// The same, where nothing in the outbox has expired by `now`.
     private func fill(_ now: Instant, upTo limit: Int = unwrittenLimit) {
-        guard let line, isReady else { return }
+        guard let line, isReady || schedule.hasDue else { return }
+        let isHeld = !isReady || !machine.outlook.carriesMessages
         while let frame = schedule.next(
             from: &outbox,
-            isFull: line.socket.unwrittenBytes >= limit || !machine.outlook.carriesMessages,
+            isFull: isHeld || line.socket.unwrittenBytes >= limit,
+            isEnding: draining != nil,
             now: now
         ) {
+            // One that is gone takes nothing, and nothing waits for it.
+            guard let line = frame.socket.map(self.line(_:)) ?? line else { continue }
             hand(frame, to: line)
             surroundings.flushes.schedule(self)
         }
         watchRate(now)
+        noteDrained()
     }
 
     /// Sends a frame of the machine's, as soon as the rate allows.
@@ -101,9 +106,8 @@ extension ManagedConnection {
 
     private func hand(_ frame: SendSchedule.Frame, to line: Line) {
         switch frame {
-        case .ping(let payload): line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
-        case .heartbeat(let message): line.hand(.own(.heartbeat)) { $0.send(message) }
-        case .reply(let message): line.hand(.own(.reply)) { $0.send(message) }
+        case .ping(_, let payload): line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
+        case .own(_, let message, let frame): line.hand(.own(frame)) { $0.send(message) }
         case .probe(let payload): line.hand(.probe) { $0.sendPing(payload) }
         case .message(let departure): line.hand(.message(departure.id)) { $0.send(departure.message) }
         }

@@ -17,7 +17,7 @@ package final class ManagedConnection {
     /// Held here, so that dials find what was read before.
     private(set) var credentials: TLSCredentials
     /// Where the URL of the present attempt is asked for.
-    var question: URLQuestion?
+    var question: (id: SocketID, URLQuestion)?
     /// What was last asked for and found.
     var foundURL: WebSocketURL?
     /// What can be seen of the network; nil: everything counts as reachable.
@@ -38,7 +38,12 @@ package final class ManagedConnection {
     private(set) var isRated: Bool
     var journal: MessageJournal
     var tally: ConnectionTally
+    /// Carries the messages, or is dialled to do so.
     var line: Line?
+    /// The one that is to take its place, and the one whose place it took, if they are there.
+    var otherLines: [Line] = []
+    /// No message goes out on this socket any more, and its end is to be reported.
+    var draining: SocketID?
     var timers: [ConnectionMachine.TimerID: LoopTimer] = [:]
     /// Timers that fired while input that was there before may still be unread.
     var firedTimers: [ConnectionMachine.TimerID] = []
@@ -54,7 +59,7 @@ package final class ManagedConnection {
     }
     /// What comes cannot be taken for a while, and is left to the kernel; silence is not held against the peer then.
     package var isHeldBack = false {
-        didSet { if isHeldBack != oldValue { line?.socket.isHeldBack = isHeldBack } }
+        didSet { if isHeldBack != oldValue { for line in lines { line.socket.isHeldBack = isHeldBack } } }
     }
     private var random = SystemRandomNumberGenerator()
     private static let noTime = WallTime(millisecondsSince1970: 0)
@@ -182,14 +187,8 @@ package final class ManagedConnection {
     }
 
     private func handle(_ event: ConnectionMachine.Event) {
-        if machine.outlook.standing == .connecting, let line {
-            let reached = ConnectionMachine.Event.dialReached(
-                line.id,
-                line.socket.dialPhase,
-                account: line.socket.dialAccount
-            )
-            _ = machine.handle(reached, now: surroundings.loop.now, random: &random)
-        }
+        if machine.outlook.standing == .connecting, let line { noteDial(of: line) }
+        for line in otherLines { noteDial(of: line) }
         let actions = machine.handle(
             event,
             now: surroundings.loop.now,
@@ -201,22 +200,38 @@ package final class ManagedConnection {
         for action in actions { carryOut(action) }
     }
 
+    /// How far an attempt has got, before the machine may judge it.
+    private func noteDial(of line: Line) {
+        let reached = ConnectionMachine.Event.dialReached(
+            line.id,
+            line.socket.dialPhase,
+            account: line.socket.dialAccount
+        )
+        _ = machine.handle(reached, now: surroundings.loop.now, random: &random)
+    }
+
     private func carryOut(_ action: ConnectionMachine.Action) {
         switch action {
         case .askForURL(let id): ask(for: id)
         case .dial(let id): dial(id)
-        case .sendClose(let code, let reason): sendClose(code: code, reason: reason)
-        case .sendPing(let payload): goNext(.ping(payload))
-        case .sendHeartbeat(let message): goNext(.heartbeat(message))
-        case .sendReply(let message): goNext(.reply(message))
-        case .sendPong(let payload): sendPong(payload)
+        case .dialElsewhere(let id, let url): dial(id, elsewhere: url)
+        case .sendClose(let id, let code, let reason): sendClose(on: id, code: code, reason: reason)
+        case .sendPing(let id, let payload): goNext(.ping(id, payload))
+        case .sendHeartbeat(let id, let message): goNext(.own(id, message, .heartbeat))
+        case .sendReply(let id, let message, let frame): goNext(.own(id, message, frame))
+        case .sendScript(let id, let message): goNext(.own(id, message, .script))
+        case .sendPong(let id, let payload): sendPong(payload, on: id)
+        case .drain(let id): drain(id)
+        case .undrain: undrain()
+        case .adopt(let id): adopt(id)
         case .drop(let id): drop(id)
         case .startTimer(let id, let delay): startTimer(id, after: delay)
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
-        case .deliver(let message): deliver(message)
+        case .deliver(let message, let topic): deliver(message, topic)
+        case .passOver: break
         case .ready: fill()
-        case .notReady: schedule.notReady()
+        case .notReady: undrain()
         case .returnInFlight(let code): returnInFlight(closeCode: code)
         case .finished: finish()
         }
@@ -227,9 +242,9 @@ package final class ManagedConnection {
         surroundings.sink.happened(event)
     }
 
-    private func deliver(_ message: Message) {
+    private func deliver(_ message: Message, _ topic: String?) {
         tally.received(bytes: message.bytes.count)
-        surroundings.sink.received(message)
+        surroundings.sink.received(message, topic: topic)
     }
 
     private func finish() {

@@ -7,7 +7,7 @@ import WebSocketProtocol
     func `a close by the peer is echoed by its code and recorded exactly`(code: UInt16) throws {
         var world = try ConnectionWorld.open()
         let echo = try world.socket(.closeFrame(code: code, reason: "maintenance"))
-        #expect(echo.first == .sendClose(code: code, reason: ""))
+        #expect(echo.first == .sendClose(world.id, code: code, reason: ""))
         #expect(echo.records.isEmpty)
         let actions = try world.socket(.ended(error: nil))
         let closed = Lifecycle.closed(code: code, reason: "maintenance", clean: true, by: .server)
@@ -19,7 +19,7 @@ import WebSocketProtocol
         var world = try ConnectionWorld.open()
         let echo = try world.socket(.closeFrame(code: nil, reason: ""))
         let actions = try world.socket(.ended(error: nil))
-        #expect(echo.first == .sendClose(code: nil, reason: ""))
+        #expect(echo.first == .sendClose(world.id, code: nil, reason: ""))
         #expect(actions.records.first == .closed(code: 1005, reason: "", clean: true, by: .server))
     }
 
@@ -45,7 +45,7 @@ import WebSocketProtocol
     func `a violation is answered with its code and recorded as ours`(code: UInt16, reason: String) throws {
         var world = try ConnectionWorld.open()
         let answer = try world.socket(.violation(WebSocketFailure(code, reason)))
-        #expect(answer.first == .sendClose(code: code, reason: reason))
+        #expect(answer.first == .sendClose(world.id, code: code, reason: reason))
         let actions = try world.advance(.seconds(5))
         #expect(actions.first == .drop(SocketID(1)))
         #expect(actions.records.first == .closed(code: code, reason: reason, clean: false, by: .bridge))
@@ -109,7 +109,7 @@ import WebSocketProtocol
         let ours = try world.tell(.disconnectRequested(code: 1001, reason: "ours"))
         let theirs = try world.socket(.closeFrame(code: code, reason: "theirs"))
         let actions = try world.socket(.ended(error: nil))
-        #expect(ours.contains(.sendClose(code: 1001, reason: "ours")))
+        #expect(ours.contains(.sendClose(world.id, code: 1001, reason: "ours")))
         #expect(theirs.isEmpty)
         #expect(actions.records == [.closed(code: code, reason: "theirs", clean: true, by: .user)])
     }

@@ -52,7 +52,7 @@ import Testing
             .closed(code: 1000, reason: "", clean: true, by: .user),
             .failed(DialFailure(phase: .tcp, error: "")), .heartbeatMissed(misses: 1), .heartbeatLost,
             .reconnecting(attempt: 1, delay: .zero), .gaveUp(attempts: 0), .networkLost, .networkRestored,
-            .paused, .resumed, .messageExpired(id: ""), .messageDropped(id: ""),
+            .paused, .resumed, .rotated, .messageExpired(id: ""), .messageDropped(id: ""),
         ]
         #expect(explained(below: "| Record |") == ["snapshot"] + records.map(\.name))
     }

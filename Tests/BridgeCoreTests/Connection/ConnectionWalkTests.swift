@@ -49,8 +49,32 @@ import WebSocketTestSupport
                 settings.reconnect.stopOnCloseCodes = [4000...4010]
                 settings.reconnect.stopOnStatus = [403]
                 settings.network = Int.random(in: 0..<10, using: &dice) > 0 ? .auto : .ignore
+                Walker.addScript(to: &settings, &dice)
             }
             self.dice = dice
+        }
+
+        /// For some walks the upstream has something to say before and after the connection is ready.
+        private static func addScript(to settings: inout ConnectionSettings, _ dice: inout SeededGenerator) {
+            guard Bool.random(using: &dice), let text = try? MessageTemplate(text: "{{counter}} {{var:who}}"),
+                let pointer = JSONPointer("/who"), let url = JSONPointer("/url")
+            else { return }
+            var expectation = Expectation(.prefix("{"))
+            expectation.capture = Capture([("who", pointer)])
+            expectation.isForwarded = Bool.random(using: &dice)
+            let steps = [
+                OpenStep(.send(text), when: .notCaptured("who")), OpenStep(.expect(expectation)),
+                OpenStep(.send(text)), OpenStep(.send(text), when: .message(.contains(Needle("x")))),
+            ]
+            settings.onOpen = Array(steps.prefix(Int.random(in: 0...4, using: &dice)))
+            if Bool.random(using: &dice) { settings.resumeURL = try? ResumeURL("ws://{{var:who}}/") }
+            var rules = ["again", "over", "swap", "{"].map { Rule(when: .prefix($0)) }
+            rules[0].action = .reconnect
+            rules[1].action = .stop
+            rules[2].action = .rotate(url: nil)
+            rules[3].reply = text
+            rules[3].action = Int.random(in: 0..<3, using: &dice) == 0 ? .rotate(url: url) : nil
+            settings.rules = Array(rules.shuffled(using: &dice).prefix(Int.random(in: 0...4, using: &dice)))
         }
 
         mutating func step() throws {
@@ -136,7 +160,10 @@ import WebSocketTestSupport
         }
 
         private mutating func socketSpeaks() throws {
-            guard let socket = world.socket else { return }
+            if let draining = world.draining, Bool.random(using: &dice) { return try tell(.drained(draining)) }
+            let others = world.others.values.sorted { $0.id.number < $1.id.number }
+            let other = Bool.random(using: &dice) ? others.randomElement(using: &dice) : nil
+            guard let socket = other ?? world.socket else { return }
             switch socket.stage {
             case .asking:
                 let isKnown = Int.random(in: 0..<4, using: &dice) > 0
@@ -176,7 +203,18 @@ import WebSocketTestSupport
             case 16...19: .frameWritten(socket.id, .heartbeat)
             case 20...21: .frameWritten(socket.id, .pong)
             case 22: .frameWritten(socket.id, .reply)
-            default: .socket(socket.id, .text("hello"))
+            case 23: .frameWritten(socket.id, .script)
+            case 24: .frameWritten(socket.id, .ruleReply(bytes: 1))
+            default:
+                .socket(
+                    socket.id,
+                    .text(
+                        [
+                            "hello", #"{"who":"a","url":"ws://b/"}"#, #"{"who":null,"x":1}"#, "again", "over", "swap",
+                            "swap",
+                        ].randomElement(using: &dice) ?? "hello"
+                    )
+                )
             }
         }
 
@@ -185,8 +223,8 @@ import WebSocketTestSupport
             try tell(.stopRequested)
             if Bool.random(using: &dice) { try tell(.endRequested) }
             for _ in 0..<3 { try tell(request) }
-            // One wait for the peer at most.
-            try fireNextTimer()
+            // One wait for the peer at most, beside that for a socket whose place was taken.
+            for _ in 0..<2 where !world.isFinished { try fireNextTimer() }
             guard world.isFinished else { return }
             for _ in 0..<10 { try step() }
         }

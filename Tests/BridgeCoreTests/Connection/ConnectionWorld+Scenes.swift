@@ -64,20 +64,25 @@ extension SocketEvent {
 
 extension [ConnectionMachine.Action] {
     var pings: [[UInt8]] {
-        compactMap { if case .sendPing(let payload) = $0 { payload } else { nil } }
+        compactMap { if case .sendPing(_, let payload) = $0 { payload } else { nil } }
     }
 
     /// Heartbeats that are messages.
     var beats: [Message] {
-        compactMap { if case .sendHeartbeat(let message) = $0 { message } else { nil } }
+        compactMap { if case .sendHeartbeat(_, let message) = $0 { message } else { nil } }
+    }
+
+    /// What `onOpen` sends.
+    var said: [Message] {
+        compactMap { if case .sendScript(_, let message) = $0 { message } else { nil } }
     }
 
     var replies: [Message] {
-        compactMap { if case .sendReply(let message) = $0 { message } else { nil } }
+        compactMap { if case .sendReply(_, let message, _) = $0 { message } else { nil } }
     }
 
     var pongs: [[UInt8]] {
-        compactMap { if case .sendPong(let payload) = $0 { payload } else { nil } }
+        compactMap { if case .sendPong(_, let payload) = $0 { payload } else { nil } }
     }
 
     var records: [Lifecycle] {
@@ -85,7 +90,7 @@ extension [ConnectionMachine.Action] {
     }
 
     var delivered: [Message] {
-        compactMap { if case .deliver(let message) = $0 { message } else { nil } }
+        compactMap { if case .deliver(let message, _) = $0 { message } else { nil } }
     }
 
     var dials: Int {

@@ -85,7 +85,7 @@ import WebSocketProtocol
         try world.advance(.milliseconds(59_999))
         #expect(world.machine.standing == .open)
         let actions = try world.advance(.milliseconds(1))
-        #expect(actions.contains(.sendClose(code: 1000, reason: "")))
+        #expect(actions.contains(.sendClose(world.id, code: 1000, reason: "")))
         try world.socket(.closeFrame(code: 1000, reason: ""))
         try world.socket(.ended(error: nil))
         #expect(world.machine.standing == .idle)

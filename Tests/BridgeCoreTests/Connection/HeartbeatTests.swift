@@ -89,7 +89,7 @@ import Testing
         }
         _ = try world.beat(Self.interval)
         let lost = try world.advance(Self.interval)
-        #expect(lost.contains(.sendClose(code: 4000, reason: "heartbeat lost")))
+        #expect(lost.contains(.sendClose(world.id, code: 4000, reason: "heartbeat lost")))
         #expect(world.machine.standing == .closing)
         let gone = try world.advance(.seconds(5))
         #expect(gone.records.first == .closed(code: 1006, reason: "", clean: false, by: .bridge))

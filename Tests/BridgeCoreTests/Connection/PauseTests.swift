@@ -21,7 +21,7 @@ import Testing
     @Test func `a pause closes the connection in order, and only then it is paused`() throws {
         var world = try open()
         let actions = try world.tell(.pauseRequested)
-        #expect(actions.first == .sendClose(code: 1000, reason: ""))
+        #expect(actions.first == .sendClose(world.id, code: 1000, reason: ""))
         #expect(world.machine.standing == .closing)
         #expect(world.machine.uplink == .away)
         try world.socket(.closeFrame(code: 1000, reason: ""))

@@ -62,7 +62,7 @@ import Testing
     @Test func `disconnect sends the code and the reason, then waits for the peer`() throws {
         var world = try world(.open)
         let actions = try world.tell(.disconnectRequested(code: 4001, reason: "enough"))
-        #expect(actions.first == .sendClose(code: 4001, reason: "enough"))
+        #expect(actions.first == .sendClose(world.id, code: 4001, reason: "enough"))
         #expect(actions.timers == [.seconds(5)])
         #expect(world.machine.standing == .closing)
     }
@@ -122,7 +122,7 @@ import Testing
     @Test func `reconnect tells the old peer without waiting for it`() throws {
         var world = try world(.open)
         let actions = try world.tell(.reconnectRequested)
-        #expect(actions.first == .sendClose(code: 1000, reason: ""))
+        #expect(actions.first == .sendClose(world.id, code: 1000, reason: ""))
         let expected: [Lifecycle] = [.closed(code: 1006, reason: "", clean: false, by: .user), .connecting]
         #expect(actions.records == expected)
     }
@@ -143,7 +143,7 @@ import Testing
     @Test func `stop closes an open connection as going away and waits for the peer`() throws {
         var world = try world(.open)
         let actions = try world.tell(.stopRequested)
-        #expect(actions.first == .sendClose(code: 1001, reason: ""))
+        #expect(actions.first == .sendClose(world.id, code: 1001, reason: ""))
         #expect(!world.isFinished)
         try world.socket(.closeFrame(code: 1001, reason: ""))
         let end = try world.socket(.ended(error: nil))

@@ -8,13 +8,13 @@ import WebSocketProtocol
         var world = try ConnectionWorld.open()
         let message = Message(.binary, [1, 2, 3])
         let actions = try world.socket(.message(message))
-        #expect(actions == [.deliver(message)])
+        #expect(actions == [.deliver(message, topic: nil)])
     }
 
     @Test func `a ping is answered with its payload`() throws {
         var world = try ConnectionWorld.open()
         let actions = try world.socket(.ping([7, 8]))
-        #expect(actions == [.sendPong([7, 8])])
+        #expect(actions == [.sendPong(world.id, [7, 8])])
     }
 
     @Test func `a batch of pings is answered one by one`() throws {

@@ -137,7 +137,7 @@ import WebSocketProtocol
             case .probe(let payload):
                 newest = payload
                 out.append(nil)
-            case .ping, .heartbeat, .reply: break
+            case .ping, .own: break
             }
         }
         return (out, newest)

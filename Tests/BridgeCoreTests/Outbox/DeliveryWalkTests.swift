@@ -70,8 +70,8 @@ import WebSocketTestSupport
         mutating func peerReads() {
             guard !isPeerDone, !underWay.isEmpty else { return }
             switch underWay.removeFirst() {
-            case .ping(let payload), .probe(let payload): words.append(.pong(payload))
-            case .heartbeat, .reply: break
+            case .ping(_, let payload), .probe(let payload): words.append(.pong(payload))
+            case .own: break
             case .message(let departure):
                 if big.contains(departure.id.number) {
                     isPeerDone = true
@@ -139,7 +139,7 @@ import WebSocketTestSupport
             case 37: line.now += .milliseconds(Int.random(in: 0...100, using: &dice))
             case 38 where !line.schedule.holdsHeartbeat:
                 pings &+= 1
-                line.schedule.fellDue(.ping([pings]))
+                line.schedule.fellDue(.ping(SocketID(1), [pings]))
             case 39 where drops && Int.random(in: 0..<3, using: &dice) == 0: line.lose(nil)
             default: break
             }

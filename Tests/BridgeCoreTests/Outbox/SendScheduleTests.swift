@@ -39,9 +39,8 @@ import WebSocketTestSupport
             guard let frame = next(isFull: isFull) else { return nil }
             schedule.written(now: now)
             switch frame {
-            case .ping(let payload): return "ping\(payload)"
-            case .heartbeat(let message): return "heartbeat\(message.bytes)"
-            case .reply(let message): return "reply\(message.bytes)"
+            case .ping(_, let payload): return "ping\(payload)"
+            case .own(_, let message, let frame): return "\(frame)\(message.bytes)"
             case .probe: return "probe"
             case .message(let departure):
                 _ = outbox.written(departure.id)
@@ -56,8 +55,8 @@ import WebSocketTestSupport
         mutating func answer(_ frame: SendSchedule.Frame?) -> [UInt64] {
             let payload: [UInt8]
             switch frame {
-            case .ping(let bytes), .probe(let bytes): payload = bytes
-            case .message, .heartbeat, .reply, nil: return []
+            case .ping(_, let bytes), .probe(let bytes): payload = bytes
+            case .message, .own, nil: return []
             }
             guard let number = schedule.answered(payload) else { return [] }
             return outbox.confirmed(through: number).map(\.id.number)
@@ -67,7 +66,7 @@ import WebSocketTestSupport
     @Test func `a ping goes before all messages, also to a socket that is full`() throws {
         var desk = try Desk(2)
         let first = desk.word()
-        desk.schedule.fellDue(.ping([7]))
+        desk.schedule.fellDue(.ping(SocketID(1), [7]))
         let full = [desk.word(isFull: true), desk.word(isFull: true)]
         let rest = desk.words(3)
         #expect(first == "1")
@@ -79,9 +78,9 @@ import WebSocketTestSupport
         throws
     {
         var desk = try Desk(2, rate: RateSettings(messages: 2, per: .seconds(1)))
-        desk.schedule.fellDue(.reply(Message(.text, [1])))
+        desk.schedule.fellDue(.own(SocketID(1), Message(.text, [1]), .reply))
         let isHeld = desk.schedule.holdsHeartbeat
-        desk.schedule.fellDue(.heartbeat(Message(.text, [2])))
+        desk.schedule.fellDue(.own(SocketID(1), Message(.text, [2]), .heartbeat))
         #expect(!isHeld)
         #expect(desk.schedule.holdsHeartbeat)
         let first = [desk.word(isFull: true), desk.word(isFull: true), desk.word()]
@@ -94,7 +93,7 @@ import WebSocketTestSupport
     @Test func `the rate holds pings and messages, and the ping goes next`() throws {
         var desk = try Desk(4, rate: RateSettings(messages: 2, per: .seconds(1)))
         let first = desk.words(4)
-        desk.schedule.fellDue(.ping([7]))
+        desk.schedule.fellDue(.ping(SocketID(1), [7]))
         let held = desk.word()
         #expect(desk.schedule.holdsHeartbeat)
         let opening = desk.schedule.opening(for: desk.outbox, now: desk.now)
@@ -119,9 +118,9 @@ import WebSocketTestSupport
 
     @Test func `a ping that is held has no use for the next socket`() throws {
         var desk = try Desk(0, rate: RateSettings(messages: 1, per: .seconds(1)))
-        desk.schedule.fellDue(.ping([1]))
+        desk.schedule.fellDue(.ping(SocketID(1), [1]))
         _ = desk.word()
-        desk.schedule.fellDue(.ping([2]))
+        desk.schedule.fellDue(.ping(SocketID(1), [2]))
         desk.schedule.socketLost(now: desk.now)
         desk.now += .seconds(10)
         let rest = desk.word()
@@ -153,7 +152,7 @@ import WebSocketTestSupport
     @Test func `the machine's ping proves as much as a probe`() throws {
         var desk = try Desk(2, confirm: .pong)
         _ = desk.words(2)
-        desk.schedule.fellDue(.ping([7]))
+        desk.schedule.fellDue(.ping(SocketID(1), [7]))
         let ping = desk.next()
         let probe = desk.word()
         #expect(probe == nil)
@@ -164,7 +163,7 @@ import WebSocketTestSupport
         var desk = try Desk(1, confirm: .pong)
         _ = desk.words(1)
         let probe = desk.next()
-        desk.schedule.fellDue(.ping([7]))
+        desk.schedule.fellDue(.ping(SocketID(1), [7]))
         let ping = desk.next()
         #expect(desk.answer(ping) == [1])
         #expect(desk.answer(probe) == [])
@@ -178,7 +177,7 @@ import WebSocketTestSupport
         _ = desk.words(1)
         let probe = desk.next()
         for number in 0..<100 as Range<UInt8> {
-            desk.schedule.fellDue(.ping([number]))
+            desk.schedule.fellDue(.ping(SocketID(1), [number]))
             _ = desk.next()
         }
         #expect(desk.answer(probe) == [1])
@@ -225,13 +224,13 @@ import WebSocketTestSupport
         for _ in 0..<500 {
             if Int.random(in: 0..<4, using: &dice) == 0, !desk.schedule.holdsHeartbeat {
                 next &+= 1
-                desk.schedule.fellDue(.ping([next]))
+                desk.schedule.fellDue(.ping(SocketID(1), [next]))
             }
             if desk.outbox.load(now: desk.now).messages < 900 { try desk.post() }
             let isDue = desk.schedule.holdsHeartbeat
             let frame = desk.next()
             if let frame {
-                if isDue { #expect(frame == .ping([next])) }
+                if isDue { #expect(frame == .ping(SocketID(1), [next])) }
                 desk.schedule.written(now: desk.now)
                 times.append(desk.now)
                 if case .message(let departure) = frame { _ = desk.outbox.written(departure.id) }

@@ -11,8 +11,12 @@ import WebSocketProtocol
         private(set) var texts: [String] = []
         private(set) var written: [String] = []
 
-        func received(_ message: Message) {
+        private(set) var topics: [String?] = []
+
+        @discardableResult func received(_ message: Message, topic: String?) -> EventID {
             texts.append(String(decoding: message.bytes, as: UTF8.self))
+            topics.append(topic)
+            return EventID(epoch: Epoch(bits: 1), sequence: UInt64(texts.count))
         }
 
         func sent(_ message: Message) {

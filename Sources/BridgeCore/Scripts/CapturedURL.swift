@@ -1,0 +1,92 @@
+internal import WebSocketProtocol
+
+extension WebSocketURL {
+    /// A URL that came in a message; nil if it is none that a server may name: unix sockets of this machine, and
+    /// URLs with a user name, are not dialled for it.
+    static func captured(_ text: [UInt8]) -> WebSocketURL? {
+        guard let text = String(validating: text, as: UTF8.self) else { return nil }
+        let url: WebSocketURL
+        do throws(WebSocketURLError) {
+            url = try WebSocketURL(text)
+        } catch {
+            return nil
+        }
+        switch url.endpoint {
+        case .unix: return nil
+        case .tcp: return url.credentials == nil ? url : nil
+        }
+    }
+}
+
+/// Where the next socket of a rotation is to be dialled.
+enum RotationTarget: Equatable, Sendable {
+    /// Where this one was, or where whoever is asked for URLs says.
+    case same
+    case url(WebSocketURL)
+    /// The message had none where one was to stand.
+    case missing
+
+    init(_ pointer: JSONPointer?, _ message: Message) {
+        guard let pointer else {
+            self = .same
+            return
+        }
+        guard let place = message.values(JSONSearch([pointer]))?[0],
+            let url = WebSocketURL.captured(JSONString.meaning(of: message.bytes[place]))
+        else {
+            self = .missing
+            return
+        }
+        self = .url(url)
+    }
+}
+
+/// Where a session is resumed: `resumeUrl`, a template of captured variables, in which strings are what they stand for.
+package struct ResumeURL: Equatable, Sendable {
+    /// As it was written.
+    package let source: String
+    /// The variables that it is made of, each once; at least one.
+    package let variables: [String]
+    private let pieces: [Piece]
+
+    private enum Piece: Equatable {
+        case text([UInt8])
+        case variable(String)
+    }
+
+    /// - Throws: `MalformedValue`, if it is no template or has other places than variables, or none.
+    package init(_ source: String) throws(MalformedValue) {
+        let template = try Template(source)
+        var variables: [String] = []
+        var pieces: [Piece] = []
+        for piece in template.pieces {
+            switch piece {
+            case .text(let text): pieces.append(.text(text))
+            case .value(.variable(let name), _):
+                pieces.append(.variable(name))
+                if !variables.contains(name) { variables.append(name) }
+            case .value, .now, .nowMilliseconds, .uuid, .counter, .digest: throw ResumeURL.malformed
+            }
+        }
+        guard !variables.isEmpty else { throw ResumeURL.malformed }
+        self.source = source
+        self.variables = variables
+        self.pieces = pieces
+    }
+
+    private static let malformed = MalformedValue("a URL in which {{var:NAME}} stands, and no other template")
+
+    /// Nil unless all variables are captured.
+    func text(_ captured: Variables) -> [UInt8]? {
+        var text: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .text(let part): text += part
+            case .variable(let name):
+                guard let value = captured.values[name] else { return nil }
+                text += JSONString.meaning(of: value[...])
+            }
+        }
+        return text
+    }
+}

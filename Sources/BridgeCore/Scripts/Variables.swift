@@ -1,0 +1,46 @@
+internal import WebSocketProtocol
+
+/// Values that were captured from messages of one connection, as JSON, by name; they outlast its sockets.
+package struct Variables: Equatable, Sendable {
+    /// A longer value is not kept, and makes the older one void.
+    static let longest = LastValues.longest
+
+    package private(set) var values: [String: [UInt8]] = [:]
+
+    package init() {}
+
+    package func has(_ name: String) -> Bool { values[name] != nil }
+
+    mutating func forget(_ names: [String]) {
+        for name in names { values[name] = nil }
+    }
+
+    /// Keeps what goes by one of these names.
+    mutating func narrow(to names: Set<String>) {
+        values = values.filter { names.contains($0.key) }
+    }
+
+    /// Takes in what stands at the places; null there makes a variable void, and where nothing stands it stays.
+    mutating func capture(_ capture: Capture, from message: Message) {
+        guard let found = message.values(capture.search) else { return }
+        for (name, place) in zip(capture.names, found) {
+            guard let place else { continue }
+            // Of the values of JSON only null begins with an n.
+            let isNull = message.bytes[place.lowerBound] == UInt8(ascii: "n")
+            values[name] = isNull || place.count > Variables.longest ? nil : Array(message.bytes[place])
+        }
+    }
+}
+
+/// What is to be captured of a message: `capture: { NAME: POINTER }`.
+package struct Capture: Equatable, Sendable {
+    package let names: [String]
+    package let pointers: [JSONPointer]
+    let search: JSONSearch
+
+    package init(_ variables: [(name: String, pointer: JSONPointer)]) {
+        names = variables.map(\.name)
+        pointers = variables.map(\.pointer)
+        search = JSONSearch(pointers)
+    }
+}
