@@ -228,7 +228,7 @@ extension ConnectionWorld {
         guard socket == nil || isReady && others.count <= 1 else {
             throw Impossible.action(action, "another socket lives")
         }
-        guard !isNetworkLost || isAskedFor else { throw Impossible.action(action, "without a network") }
+        guard !isNetworkLost || isAskedFor || socket != nil else { throw Impossible.action(action, "without a network") }
         guard id.number > lastSocket?.number ?? 0 else { throw Impossible.action(action, "an old id") }
         lastSocket = id
         guard socket == nil else {

@@ -121,8 +121,9 @@ import Testing
 
     @Test func `reconnect tells the old peer without waiting for it`() throws {
         var world = try world(.open)
+        let old = world.id
         let actions = try world.tell(.reconnectRequested)
-        #expect(actions.first == .sendClose(world.id, code: 1000, reason: ""))
+        #expect(actions.first == .sendClose(old, code: 1000, reason: ""))
         let expected: [Lifecycle] = [.closed(code: 1006, reason: "", clean: false, by: .user), .connecting]
         #expect(actions.records == expected)
     }
