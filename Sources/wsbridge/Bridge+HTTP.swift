@@ -47,6 +47,8 @@ extension Bridge: HTTPHandler {
             return .response(readiness(request))
         case .send(let name, let order):
             return try send(order, body: body, to: name, request)
+        case .request(let name, let order):
+            return try self.request(order, body: body, to: name, request)
         case .outbox(let name):
             return .response(try outbox(of: name, request))
         case .dropOutbox(let name):

@@ -13,6 +13,22 @@ extension Bridge {
         return try connection(name).sender.send(order, body: body, fields: request.fields)
     }
 
+    func request(
+        _ order: ReplyRequest,
+        body: [UInt8],
+        to name: String,
+        _ request: AdmittedRequest
+    ) throws(Problem) -> HTTPAnswer {
+        guard shutdown == nil else { throw .bridgeStopping }
+        let connection = try connection(name)
+        return try connection.requester.request(
+            order,
+            body: body,
+            settings: connection.requestSettings,
+            fields: request.fields
+        )
+    }
+
     // MARK: The outbox
 
     func outbox(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {

@@ -262,6 +262,7 @@ final class Bridge {
         connection.upstream.stop { [unowned self] in
             leaving[name] = nil
             connection.sender.discard(because: .notFound("the connection was removed"))
+            connection.requester.stop(because: .notFound("the connection was removed"))
             hub.whenShown { [hub] in hub.remove(connection.index) }
         }
     }

@@ -7,6 +7,8 @@ final class BridgedConnection {
     let index: ConnectionIndex
     let upstream: ManagedConnection
     let sender: Sender
+    let requester: Requester
+    private(set) var requestSettings: RequestSettings
     /// What it has in the store; nil: there is none.
     let store: ConnectionStore?
     /// It counts for whether the bridge is ready.
@@ -61,6 +63,8 @@ final class BridgedConnection {
             keys: stored.map { IdempotencyLedger(restoring: $0, epoch: epoch, now: now) }
                 ?? IdempotencyLedger()
         )
+        requester = Requester(upstream, loop: loop)
+        requestSettings = configuration.settings.request
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         warn(of: configuration)
@@ -79,6 +83,7 @@ final class BridgedConnection {
 
     /// Ends the connection and begins anew with other settings, in the same place.
     func replace(_ configuration: ConnectionConfiguration, proxies: EnvironmentProxies) {
+        requestSettings = configuration.settings.request
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand
         warn(of: configuration)

@@ -39,7 +39,10 @@ final class Shutdown {
     }
 
     private func endStreams() {
-        for connection in bridge.allConnections { connection.sender.stop() }
+        for connection in bridge.allConnections {
+            connection.sender.stop()
+            connection.requester.stop(because: .bridgeStopping)
+        }
         bridge.hub.endAll()
         isEndingStreams = true
     }

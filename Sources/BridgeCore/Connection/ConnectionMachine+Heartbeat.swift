@@ -49,6 +49,14 @@ extension ConnectionMachine {
         return composed
     }
 
+    /// Takes the number of a message on the socket that carries the messages, as `{{counter}}` does; zero without one.
+    package mutating func takeNumber() -> Int {
+        guard case .open(var session) = state else { return 0 }
+        session.numbered += 1
+        state = .open(session)
+        return session.numbered
+    }
+
     mutating func readProgressed(on socket: SocketID, _ intake: Intake, hasGrown: Bool) {
         guard case .open(var session) = state, session.socket == socket else { return }
         session.heartbeat.read(intake, hasGrown: hasGrown)

@@ -30,7 +30,7 @@ extension ConnectionMachine {
         )
     }
 
-    private mutating func takeOver(
+    mutating func takeOver(
         _ session: Session,
         at url: WebSocketURL?,
         from old: Session,

@@ -8,6 +8,7 @@ package struct Endpoint: Equatable, Sendable {
         case connectionList
         case connection
         case messages
+        case request
         case events
         case mergedEvents
         case subscribers
@@ -71,6 +72,7 @@ extension Endpoint.Resource {
     init?(ofConnection segment: String) {
         switch segment {
         case "messages": self = .messages
+        case "request": self = .request
         case "events": self = .events
         case "subscribers": self = .subscribers
         case "status": self = .status
@@ -94,6 +96,7 @@ extension Endpoint.Resource {
         case .connection where dynamic: [("GET", .read), ("PUT", .admin), ("DELETE", .admin)]
         case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
         case .messages: [("GET", .read), ("POST", .send)]
+        case .request: [("POST", .send)]
         case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
         case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", .admin)]
         }

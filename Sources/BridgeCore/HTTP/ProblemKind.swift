@@ -21,11 +21,13 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case misdirectedHost = "misdirected-host"
     case idempotencyMismatch = "idempotency-mismatch"
     case internalError = "internal-error"
+    case connectionLost = "connection-lost"
     case upstreamUnavailable = "upstream-unavailable"
     case outboxFull = "outbox-full"
     case storageUnavailable = "storage-unavailable"
     case tooManySubscribers = "too-many-subscribers"
     case tooManyConnections = "too-many-connections"
+    case replyTimeout = "reply-timeout"
 
     /// The HTTP status of the answer.
     package var status: Int { row.status }
@@ -56,11 +58,13 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .misdirectedHost: (421, "Host not served here")
         case .idempotencyMismatch: (422, "Key used for another message")
         case .internalError: (500, "Internal error")
+        case .connectionLost: (502, "Connection lost")
         case .upstreamUnavailable: (503, "Upstream unavailable")
         case .outboxFull: (503, "Outbox full")
         case .storageUnavailable: (503, "Storage unavailable")
         case .tooManySubscribers: (503, "Too many subscribers")
         case .tooManyConnections: (503, "Too many connections")
+        case .replyTimeout: (504, "No reply in time")
         }
     }
 }

@@ -18,6 +18,8 @@ package enum Route: Equatable, Sendable {
     case poll(connection: String, PollQuery)
     /// The body is for `SendRequest.messages(in:)`.
     case send(connection: String, SendRequest)
+    /// Send one message and answer with its reply; the body is for `Message(_:body:)`.
+    case request(connection: String, ReplyRequest)
     /// What waits to be sent.
     case outbox(connection: String)
     case dropOutbox(connection: String)
@@ -98,6 +100,9 @@ extension Route {
             return
         case .messages:
             self = .send(connection: try name, try SendRequest(target.query, head))
+            return
+        case .request:
+            self = .request(connection: try name, try ReplyRequest(target.query, head))
             return
         }
         _ = try QueryParameters(target.query, known: [])

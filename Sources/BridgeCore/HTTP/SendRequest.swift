@@ -34,7 +34,7 @@ package struct SendRequest: Equatable, Sendable {
         idempotencyKey = try SendRequest.idempotencyKey(head)
     }
 
-    private static func form(_ type: String?, _ head: RequestHead) throws(Problem) -> Form {
+    static func form(_ type: String?, _ head: RequestHead) throws(Problem) -> Form {
         let announced = try head.value(of: "content-type").map(ContentType.init)?.form
         switch (type, announced) {
         case (nil, _): return announced ?? .message(.text)

@@ -19,7 +19,7 @@ package enum JSONScalar: Equatable, Sendable {
 }
 
 /// A JSON number of any size, exactly: `10`, `10.0` and `1e1` are equal, and nothing is rounded.
-package struct JSONNumber: Equatable, Sendable {
+package struct JSONNumber: Hashable, Sendable {
     private var isNegative = false
     /// Without zeros at either end; none for zero.
     private var digits: [UInt8] = []
@@ -41,6 +41,12 @@ package struct JSONNumber: Equatable, Sendable {
 
     package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         (left.isNegative, left.exponent) == (right.isNegative, right.exponent) && left.digits == right.digits
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(isNegative)
+        hasher.combine(exponent)
+        hasher.combine(digits)
     }
 
     /// Takes a value of a document; nil if that is no number.

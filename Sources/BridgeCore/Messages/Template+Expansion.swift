@@ -60,7 +60,7 @@ private struct Expansion {
             case .value(let source, let position): append(value(of: source), at: position, to: &output)
             case .now: values.timeOfDay.appendText(to: &output)
             case .nowMilliseconds: output += String(values.timeOfDay.millisecondsSince1970).utf8
-            case .uuid: appendUUID(to: &output, random: &random)
+            case .uuid: UUIDText.append(to: &output, using: &random)
             case .counter: output += String(values.counter).utf8
             case .digest(let pieces):
                 var argument: [UInt8] = []
@@ -107,22 +107,6 @@ private struct Expansion {
             output += isString ? JSONString.decoded(content.span) : content
         }
     }
-
-    /// RFC 9562 §5.4.
-    private func appendUUID(to output: inout [UInt8], random: inout some RandomNumberGenerator) {
-        var high: UInt64 = random.next()
-        var low: UInt64 = random.next()
-        high = high & ~0xF000 | 0x4000
-        low = low & ~(3 << 62) | 2 << 62
-        for index in 0..<16 {
-            if [4, 6, 8, 10].contains(index) { output.append(UInt8(ascii: "-")) }
-            let half = index < 8 ? high : low
-            let byte = UInt8(truncatingIfNeeded: half >> UInt64(56 - index % 8 * 8))
-            output.append(hexadecimal[Int(byte >> 4)])
-            output.append(hexadecimal[Int(byte & 15)])
-        }
-    }
 }
 
 private let null = Array("null".utf8)[...]
-private let hexadecimal = Array("0123456789abcdef".utf8)

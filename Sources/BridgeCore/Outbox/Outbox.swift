@@ -33,12 +33,18 @@ package struct Outbox: Sendable {
     package struct Departure: Equatable, Sendable {
         package var id: MessageID
         package var message: Message
+        /// It is a request.
+        package var isTransient = false
     }
 
     struct Entry: Sendable {
         let number: UInt64
-        let message: Message
+        var message: Message
         let queuedAt: Instant
+        /// A request: it goes out on the connection that there is, or not at all, and is never stored.
+        var isTransient = false
+        /// It was handed out.
+        var wasOut = false
         /// Connections that the peer closed as "too big" (1009) while this may have been the reason.
         var refusals = 0
 
@@ -88,6 +94,7 @@ package struct Outbox: Sendable {
         _ messages: [Message],
         uplink: Uplink,
         mayWait: Bool = true,
+        isTransient: Bool = false,
         room: OutboxRoom = .unlimited,
         now: Instant,
         store: ((Range<UInt64>) throws(OutboxError) -> Void)? = nil
@@ -111,7 +118,9 @@ package struct Outbox: Sendable {
         let dropped = messages.isEmpty ? [] : makeRoom(within: bounds)
         for message in messages {
             lastNumber += 1
-            queued.append(Entry(number: lastNumber, message: message, queuedAt: now))
+            queued.append(
+                Entry(number: lastNumber, message: message, queuedAt: now, isTransient: isTransient)
+            )
         }
         queuedBytes += size
         return Receipt(ids: MessageIDs(epoch: epoch, numbers: first..<lastNumber + 1), dropped: dropped)
@@ -175,7 +184,7 @@ extension Outbox {
 
     /// The first one is safe on disk, if it has to be.
     private var isDurable: Bool {
-        durableThrough == .max || queued.first.map { $0.number <= durableThrough } ?? false
+        durableThrough == .max || queued.first.map { $0.isTransient || $0.number <= durableThrough } ?? false
     }
 
     /// A message that may be too big for the peer goes alone, so that the next refusal is its own.
@@ -199,10 +208,19 @@ extension Outbox {
     ///
     /// Those that have expired are to be taken out before, with `expire`.
     package mutating func next() -> Departure? {
-        guard hasNext, let entry = popQueued() else { return nil }
+        guard hasNext, var entry = popQueued() else { return nil }
+        entry.wasOut = true
         inFlight.append(entry)
         outBytes += entry.size
-        return Departure(id: id(entry.number), message: entry.message)
+        return Departure(id: id(entry.number), message: entry.message, isTransient: entry.isTransient)
+    }
+
+    /// The message that was handed out last goes out as this one.
+    package mutating func goes(as message: Message) {
+        guard var entry = inFlight.popLast() else { return }
+        outBytes += message.bytes.count - entry.size
+        entry.message = message
+        inFlight.append(entry)
     }
 
     /// The kernel took the message that was handed out first of those in flight.
@@ -277,7 +295,8 @@ extension Outbox {
 
     /// When the next message expires, unless it goes out before.
     package var nextExpiry: Instant? {
-        guard let age = settings.maxAge, let oldest = queued.first else { return nil }
+        // A request has a time of its own.
+        guard let age = settings.maxAge, let oldest = queued.first, !oldest.isTransient else { return nil }
         return oldest.queuedAt + age
     }
 }

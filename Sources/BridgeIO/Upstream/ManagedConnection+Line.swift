@@ -147,6 +147,7 @@ extension ManagedConnection {
     private func forget(_ line: Line) {
         otherLines.removeAll { $0.id == line.id }
         schedule.forget(line.id)
+        loseRequests(on: line.id)
     }
 
     func sendClose(on id: SocketID, code: UInt16?, reason: String) {

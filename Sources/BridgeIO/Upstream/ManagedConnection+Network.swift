@@ -21,6 +21,7 @@ extension ManagedConnection {
 
     func lineEnded(_ line: Line) {
         schedule.forget(line.id)
+        loseRequests(on: line.id)
         reachability.closed()
         noteAddresses(of: line)
         if isAsking { reachability.becameUnknown() }

@@ -109,7 +109,9 @@ extension ManagedConnection {
         case .ping(_, let payload): line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
         case .own(_, let message, let frame): line.hand(.own(frame)) { $0.send(message) }
         case .probe(let payload): line.hand(.probe) { $0.sendPing(payload) }
-        case .message(let departure): line.hand(.message(departure.id)) { $0.send(departure.message) }
+        case .message(let departure):
+            let message = departure.isTransient ? identified(departure, on: line.id) : departure.message
+            line.hand(.message(departure.id)) { $0.send(message) }
         }
     }
 
@@ -156,9 +158,11 @@ extension ManagedConnection {
         end(id, as: .sent(at: surroundings.wallClock()))
     }
 
-    func returnInFlight(closeCode: UInt16?) {
+    /// With `isReplaced` another socket goes on with what the old one left.
+    func returnInFlight(closeCode: UInt16?, isReplaced: Bool = false) {
         schedule.socketLost(now: surroundings.loop.now)
         if let refused = outbox.connectionLost(closeCode: closeCode) { lose(refused, as: .dropped) }
+        loseRequests(outbox.dropRequests(thatWereOut: isReplaced))
         watchAge()
         noteDemand()
     }
@@ -170,13 +174,16 @@ extension ManagedConnection {
         if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }
 
-    private func lose(_ id: MessageID, as state: MessageState) {
+    func lose(_ id: MessageID, as state: MessageState) {
+        if requests.remove(id.number) { return onReply(id.number, .dropped) }
         let name = id.description
         record(state == .expired ? .messageExpired(id: name) : .messageDropped(id: name))
         end(id, as: state)
     }
 
     private func end(_ id: MessageID, as state: MessageState) {
+        // A request is no message that anybody asks for by its id.
+        guard requests.correlation(of: id.number) == nil else { return }
         journal.ended(id.number, as: state)
         surroundings.store?.ended(id.number, as: state)
         onEnd(id, state)

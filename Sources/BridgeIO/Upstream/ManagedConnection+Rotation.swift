@@ -17,7 +17,8 @@ extension ManagedConnection {
     }
 
     func noteDrained() {
-        guard let id = draining, outbox.newestOut == nil, !schedule.waits(for: id) else { return }
+        guard let id = draining, outbox.newestOut == nil, !schedule.waits(for: id), !requests.waits(on: id)
+        else { return }
         tell(.drained(id))
     }
 
@@ -29,7 +30,7 @@ extension ManagedConnection {
         otherLines.removeAll { $0.id == id }
         if let former { otherLines.append(former) }
         reachability.closed()
-        returnInFlight(closeCode: nil)
+        returnInFlight(closeCode: nil, isReplaced: true)
         if machine.outlook.standing == .open, let line { lineOpened(line) }
         fill()
     }

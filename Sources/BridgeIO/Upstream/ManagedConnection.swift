@@ -10,6 +10,9 @@ package final class ManagedConnection {
     /// This message was sent, dropped, or has expired; the last two are on record already.
     package var onEnd: (MessageID, MessageState) -> Void = { _, _ in }
 
+    /// This request, by the number that `request` gave it, has come to its end.
+    package var onReply: (UInt64, RequestEnd) -> Void = { _, _ in }
+
     let surroundings: Surroundings
     private(set) var route: UpstreamRoute {
         didSet { credentials = TLSCredentials.shared(for: route.tls) }
@@ -37,6 +40,7 @@ package final class ManagedConnection {
     /// There is a rate; every message asks, and asking the schedule copies it.
     private(set) var isRated: Bool
     var journal: MessageJournal
+    var requests = RequestLedger()
     var tally: ConnectionTally
     /// Carries the messages, or is dialled to do so.
     var line: Line?
@@ -61,7 +65,7 @@ package final class ManagedConnection {
     package var isHeldBack = false {
         didSet { if isHeldBack != oldValue { for line in lines { line.socket.isHeldBack = isHeldBack } } }
     }
-    private var random = SystemRandomNumberGenerator()
+    var random = SystemRandomNumberGenerator()
     private static let noTime = WallTime(millisecondsSince1970: 0)
     /// What has happened and the machine has not been told yet, oldest first.
     private var pending: [ConnectionMachine.Event] = []
@@ -229,7 +233,7 @@ package final class ManagedConnection {
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
         case .deliver(let message, let topic): deliver(message, topic)
-        case .passOver: break
+        case .passOver(let message): answer(by: message, nil)
         case .ready: fill()
         case .notReady: undrain()
         case .returnInFlight(let code): returnInFlight(closeCode: code)
@@ -244,7 +248,8 @@ package final class ManagedConnection {
 
     private func deliver(_ message: Message, _ topic: String?) {
         tally.received(bytes: message.bytes.count)
-        surroundings.sink.received(message, topic: topic)
+        let id = surroundings.sink.received(message, topic: topic)
+        if !requests.isEmpty { answer(by: message, id) }
     }
 
     private func finish() {
@@ -267,6 +272,7 @@ package final class ManagedConnection {
             tell(.started)
             return
         }
+        loseRequests(outbox.dropRequests(thatWereOut: false))
         // What is left in it will never be sent.
         outbox = Outbox(outbox.settings, epoch: surroundings.epoch)
         onFinished()

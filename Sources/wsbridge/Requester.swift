@@ -1,0 +1,83 @@
+internal import BridgeCore
+internal import BridgeIO
+internal import WebSocketProtocol
+
+/// Sends requests from HTTP on one connection, and answers each with its reply.
+final class Requester {
+    private struct Waiting {
+        let held: HeldAnswer
+        let fields: [HTTPField]
+        let deadline: LoopTimer
+    }
+
+    private let upstream: ManagedConnection
+    private let loop: Loop
+    /// By the number of the request.
+    private var waiting: [UInt64: Waiting] = [:]
+    /// What came of requests before anybody could wait for it.
+    private var early: [UInt64: HTTPResponse] = [:]
+
+    init(_ upstream: ManagedConnection, loop: Loop) {
+        self.upstream = upstream
+        self.loop = loop
+        upstream.onReply = { [unowned self] number, end in ended(number, end) }
+    }
+
+    /// Sends the message that `body` is; `fields` are added to the answer.
+    ///
+    /// Throws `invalid-utf8`, `invalid-body` or `invalid-parameter` (400).
+    func request(
+        _ order: ReplyRequest,
+        body: [UInt8],
+        settings: RequestSettings,
+        fields: [HTTPField]
+    ) throws(Problem) -> HTTPAnswer {
+        let message = try Message(order.kind, body: body)
+        let correlation = try order.correlation(settings)
+        if case .member(let pointer, _) = correlation {
+            guard message.identified(at: pointer, id: { [UInt8(ascii: "0")] }) != nil else {
+                throw .noCorrelation(pointer)
+            }
+        }
+        let number: UInt64
+        do throws(OutboxError) {
+            number = try upstream.request(message, correlation)
+        } catch {
+            throw Problem(error, nextAttempt: upstream.nextAttemptIn)
+        }
+        return .later { [unowned self] held in
+            if let response = early.removeValue(forKey: number) { return held.give(response.adding(fields)) }
+            let deadline = loop.startTimer(after: order.timeout) { [unowned self] in
+                upstream.forgetRequest(number)
+                end(number, HTTPResponse(.replyTimeout(order.timeout)))
+            }
+            waiting[number] = Waiting(held: held, fields: fields, deadline: deadline)
+            // Who closes its sending side may still read; who is gone is waited for until the time is over.
+            held.onLastCall = { [unowned held] in held.promise() }
+        }
+    }
+
+    private func ended(_ number: UInt64, _ end: ManagedConnection.RequestEnd) {
+        switch end {
+        case .reply(let message, let id): self.end(number, HTTPResponse(reply: message, id: id))
+        case .lost: self.end(number, HTTPResponse(.connectionLost))
+        case .dropped: self.end(number, HTTPResponse(.requestDropped))
+        }
+    }
+
+    private func end(_ number: UInt64, _ response: HTTPResponse) {
+        guard let one = waiting.removeValue(forKey: number) else {
+            early[number] = response
+            return
+        }
+        one.held.give(response.adding(one.fields))
+    }
+
+    /// Answers everyone who waits: no reply will come.
+    func stop(because problem: Problem) {
+        for number in waiting.keys.sorted() {
+            upstream.forgetRequest(number)
+            end(number, HTTPResponse(problem))
+        }
+    }
+}
