@@ -166,7 +166,9 @@ extension ConnectionMachine {
         guard interval != session.heartbeat.interval else { return }
         session.heartbeat.interval = interval
         // One that runs already goes on from now; the first one of a connection comes when that is ready.
-        guard session.stableTimer != nil || session.heartbeatTimer != nil || session.script == nil else { return }
+        guard session.stableTimer != nil || session.heartbeatTimer != nil || session.script == nil else {
+            return
+        }
         if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
         session.heartbeatTimer = session.heartbeat.begin(now: step.now, random: &random).map { wait in
             startTimer(after: wait, &step)

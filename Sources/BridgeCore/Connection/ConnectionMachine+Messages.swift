@@ -79,7 +79,13 @@ extension ConnectionMachine {
             rotate(to: target, &step)
         case .rotate:
             // Before it is ready, or just after it took another's place: a server that goes on so serves nobody.
-            end(session, code: 1000, next: .retry, because: "a rule rotates a connection that is not ready", &step)
+            end(
+                session,
+                code: 1000,
+                next: .retry,
+                because: "a rule rotates a connection that is not ready",
+                &step
+            )
         case .reconnect(let code):
             end(session, code: code, next: .retry, because: "a rule begins anew", &step)
         case .stop(let code):

@@ -43,7 +43,10 @@ package struct ReplyRequest: Equatable, Sendable {
 
     private static func timeout(_ text: String) throws(Problem) -> Duration {
         guard let timeout = try? Duration(text: text), timeout > .zero, timeout <= longest else {
-            throw .invalidParameter("timeout", "it must be a duration such as 10s, of at most \(longest.text)")
+            throw .invalidParameter(
+                "timeout",
+                "it must be a duration such as 10s, of at most \(longest.text)"
+            )
         }
         return timeout
     }
@@ -99,7 +102,10 @@ extension Problem {
 
     /// The connection dropped before the reply came; the request may have been carried out or not.
     package static var connectionLost: Problem {
-        Problem(.connectionLost, "the connection was lost before the reply came; the request may have arrived")
+        Problem(
+            .connectionLost,
+            "the connection was lost before the reply came; the request may have arrived"
+        )
     }
 
     /// The request never went out.

@@ -54,7 +54,8 @@ extension Message {
                 bytes[place.lowerBound] == UInt8(ascii: "{")
             else { return nil }
             let isEmpty = JSONSearch.isEmptyObject(bytes[place])
-            let member = JSONSearch.member(at: pointer.steps[depth...], value) + (isEmpty ? [] : [UInt8(ascii: ",")])
+            let member =
+                JSONSearch.member(at: pointer.steps[depth...], value) + (isEmpty ? [] : [UInt8(ascii: ",")])
             identified.bytes.insert(contentsOf: member, at: place.lowerBound + 1)
         }
         return IdentifiedRequest(message: identified, key: key)
@@ -63,7 +64,9 @@ extension Message {
 
 extension JSONPointer {
     /// The pointers to all that the value stands in, from the document down, and to itself.
-    fileprivate var prefixes: [JSONPointer] { (0...steps.count).map { JSONPointer(steps: Array(steps[..<$0])) } }
+    fileprivate var prefixes: [JSONPointer] {
+        (0...steps.count).map { JSONPointer(steps: Array(steps[..<$0])) }
+    }
 }
 
 extension JSONSearch {

@@ -50,7 +50,8 @@ package struct TopicTemplate: Equatable, Sendable {
 
     /// The topic of a message.
     package func topic(of message: Message) -> String {
-        let found = search.count == 0 ? [] : message.values(search) ?? Array(repeating: nil, count: search.count)
+        let found =
+            search.count == 0 ? [] : message.values(search) ?? Array(repeating: nil, count: search.count)
         var topic = ""
         for part in parts {
             switch part {

@@ -160,7 +160,9 @@ import WebSocketTestSupport
         }
 
         private mutating func socketSpeaks() throws {
-            if let draining = world.draining, Bool.random(using: &dice) { return try tell(.drained(draining)) }
+            if let draining = world.draining, Bool.random(using: &dice) {
+                return try tell(.drained(draining))
+            }
             let others = world.others.values.sorted { $0.id.number < $1.id.number }
             let other = Bool.random(using: &dice) ? others.randomElement(using: &dice) : nil
             guard let socket = other ?? world.socket else { return }
@@ -210,7 +212,8 @@ import WebSocketTestSupport
                     socket.id,
                     .text(
                         [
-                            "hello", #"{"who":"a","url":"ws://b/"}"#, #"{"who":null,"x":1}"#, "again", "over", "swap",
+                            "hello", #"{"who":"a","url":"ws://b/"}"#, #"{"who":null,"x":1}"#, "again", "over",
+                            "swap",
                             "swap",
                         ].randomElement(using: &dice) ?? "hello"
                     )

@@ -175,7 +175,9 @@ extension ConnectionWorld {
             self[id] = nil
         case .sendClose(let id, _, _): try sendClose(on: id, action)
         case .sendPing(let id, _), .sendHeartbeat(let id, _):
-            guard socket?.id == id, socket?.stage == .open else { throw Impossible.action(action, "not open") }
+            guard socket?.id == id, socket?.stage == .open else {
+                throw Impossible.action(action, "not open")
+            }
         case .sendReply(let id, _, _):
             guard self[id]?.stage == .open else { throw Impossible.action(action, "not open") }
         case .sendScript(let id, let message):
@@ -188,7 +190,9 @@ extension ConnectionWorld {
                 throw Impossible.action(action, "not open, or closed by the peer")
             }
         case .drain(let id):
-            guard socket?.id == id, isReady, draining == nil else { throw Impossible.action(action, "not ready") }
+            guard socket?.id == id, isReady, draining == nil else {
+                throw Impossible.action(action, "not ready")
+            }
             draining = id
         case .undrain(let id):
             guard draining == id else { throw Impossible.action(action, "it does not drain") }
@@ -228,7 +232,9 @@ extension ConnectionWorld {
         guard socket == nil || isReady && others.count <= 1 else {
             throw Impossible.action(action, "another socket lives")
         }
-        guard !isNetworkLost || isAskedFor || socket != nil else { throw Impossible.action(action, "without a network") }
+        guard !isNetworkLost || isAskedFor || socket != nil else {
+            throw Impossible.action(action, "without a network")
+        }
         guard id.number > lastSocket?.number ?? 0 else { throw Impossible.action(action, "an old id") }
         lastSocket = id
         guard socket == nil else {
@@ -241,7 +247,9 @@ extension ConnectionWorld {
 
     /// The socket that was to take over does.
     private mutating func adopt(_ id: SocketID, _ action: ConnectionMachine.Action) throws {
-        guard let next = others.removeValue(forKey: id) else { throw Impossible.action(action, "no such socket") }
+        guard let next = others.removeValue(forKey: id) else {
+            throw Impossible.action(action, "no such socket")
+        }
         if let socket {
             guard socket.stage == .closeSent else { throw Impossible.action(action, "the old one is open") }
             others[socket.id] = socket
@@ -282,7 +290,9 @@ extension ConnectionWorld {
             isOpenOnRecord = true
             isSocketContentOut = true
         case .failed:
-            guard isAttempting || isOpenOnRecord else { throw Impossible.action(action, "nothing was attempted") }
+            guard isAttempting || isOpenOnRecord else {
+                throw Impossible.action(action, "nothing was attempted")
+            }
             isAttempting = false
         case .closed:
             guard isOpenOnRecord, socket == nil else { throw Impossible.action(action, "out of turn") }

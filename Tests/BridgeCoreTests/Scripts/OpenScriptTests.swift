@@ -72,7 +72,9 @@ import WebSocketProtocol
     }
 
     @Test func `may be of sends alone`() throws {
-        let world = try ConnectionWorld.greeted { $0.onOpen = [try Scripted.send("a"), try Scripted.send("b")] }
+        let world = try ConnectionWorld.greeted {
+            $0.onOpen = [try Scripted.send("a"), try Scripted.send("b")]
+        }
         #expect(world.saidTexts == ["a", "b"])
         #expect(world.machine.isReady)
     }
@@ -91,7 +93,9 @@ import WebSocketProtocol
         let late = try world.advance(.milliseconds(1))
         #expect(late.contains(.sendClose(world.id, code: 1000, reason: "")))
         #expect(world.failures.map(\.phase) == [.onOpen])
-        #expect(world.failures[0].error == "step 2 of onOpen: no message came that it expects, within 3000 ms")
+        #expect(
+            world.failures[0].error == "step 2 of onOpen: no message came that it expects, within 3000 ms"
+        )
         #expect(world.machine.standing == .closing)
         try world.advance(.seconds(1))
         #expect(world.machine.standing == .waiting)
@@ -128,14 +132,17 @@ import WebSocketProtocol
         try world.socket(event)
         try world.socket(.ended(error: nil))
         #expect(world.failures.map(\.error) == ["the connection ended during step 1 of onOpen"])
-        let closes = world.records.compactMap { if case .closed(let code, _, _, _) = $0 { code } else { nil } }
+        let closes = world.records.compactMap {
+            if case .closed(let code, _, _, _) = $0 { code } else { nil }
+        }
         #expect(closes == [code])
         #expect(world.machine.standing == (code == 4004 ? .closed : .waiting))
     }
 
     @Test func `ends with what a user asks for, which is no failure`() throws {
         for request in [
-            ConnectionMachine.Event.disconnectRequested(code: 1000, reason: ""), .pauseRequested, .stopRequested,
+            ConnectionMachine.Event.disconnectRequested(code: 1000, reason: ""), .pauseRequested,
+            .stopRequested,
             .reconnectRequested,
         ] {
             var world = try ConnectionWorld.greeted { $0.onOpen = [try Scripted.expect(.any)] }

@@ -125,7 +125,8 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        SocketEvent.closeFrame(code: 4000, reason: ""), .violation(WebSocketFailure(1002, "x")), .ended(error: nil),
+        SocketEvent.closeFrame(code: 4000, reason: ""), .violation(WebSocketFailure(1002, "x")),
+        .ended(error: nil),
     ])
     func `whose new socket ends leaves the old one`(event: SocketEvent) throws {
         for isReady in [false, true] {
@@ -208,7 +209,8 @@ import WebSocketProtocol
 
     @Test func `ends with the connection`() throws {
         for request in [
-            ConnectionMachine.Event.disconnectRequested(code: 1000, reason: ""), .pauseRequested, .stopRequested,
+            ConnectionMachine.Event.disconnectRequested(code: 1000, reason: ""), .pauseRequested,
+            .stopRequested,
             .reconnectRequested, .networkLost,
         ] {
             for stage in 0..<4 {
@@ -236,6 +238,8 @@ import WebSocketProtocol
         let new = try Self.other(world)
         let message = Message(.text, Array("a".utf8))
         #expect(try world.other(.text("q")).contains(.sendReply(new, message, as: .ruleReply(bytes: 1))))
-        #expect(try world.socket(.text("q")).contains(.sendReply(world.id, message, as: .ruleReply(bytes: 1))))
+        #expect(
+            try world.socket(.text("q")).contains(.sendReply(world.id, message, as: .ruleReply(bytes: 1)))
+        )
     }
 }

@@ -136,8 +136,10 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        (#"{"s":"BTC"}"#, "orders.BTC.1"), (#"{"s":"a.b *>"}"#, "orders.a_b___.1"), (#"{"s":""}"#, "orders._.1"),
-        ("{}", "orders._.1"), ("x", "orders._.1"), (#"{"s":7}"#, "orders.7.1"), (#"{"s":"\n\u0000é"}"#, "orders.__é.1"),
+        (#"{"s":"BTC"}"#, "orders.BTC.1"), (#"{"s":"a.b *>"}"#, "orders.a_b___.1"),
+        (#"{"s":""}"#, "orders._.1"),
+        ("{}", "orders._.1"), ("x", "orders._.1"), (#"{"s":7}"#, "orders.7.1"),
+        (#"{"s":"\n\u0000é"}"#, "orders.__é.1"),
     ])
     func `give topics of which a value is one word`(message: String, topic: String) throws {
         let template = try TopicTemplate("orders.{{/s}}.1")
@@ -152,7 +154,8 @@ import WebSocketProtocol
     @Test func `find the same in one pass as each would alone`() throws {
         var random = SeededRandom(state: 7)
         for _ in 0..<2000 {
-            let rules = try (0..<3).map { _ in try Scripted.rule(random.matcher()) { $0.isForwarded = false } }
+            let rules = try (0..<3).map { _ in try Scripted.rule(random.matcher()) { $0.isForwarded = false }
+            }
             let message = random.message()
             var variables = Variables()
             let outcome = RuleSet(rules).apply(to: message, &variables)
@@ -173,7 +176,9 @@ private struct SeededRandom {
     mutating func matcher() throws -> Matcher {
         let pointers = ["/a", "/b", "/a/b", "", "/0"]
         let conditions = try (0..<pick([0, 1, 2, 3])).map { _ in
-            let value = pick([nil, JSONScalar.string("x"), .bool(true), JSONNumber("1").map(JSONScalar.number)])
+            let value = pick([
+                nil, JSONScalar.string("x"), .bool(true), JSONNumber("1").map(JSONScalar.number),
+            ])
             return JSONConditions.Condition(try #require(JSONPointer(pick(pointers))), value)
         }
         return pick([.json(JSONConditions(conditions)), .json(JSONConditions(conditions)), .prefix("{")])
@@ -182,7 +187,8 @@ private struct SeededRandom {
     mutating func message() -> Message {
         let values = [#""x""#, "1", "true", "null", #"{"b":"x"}"#, "[1]", "{"]
         let text = pick([
-            #"{"a":\#(pick(values))}"#, #"{"a":\#(pick(values)),"b":\#(pick(values))}"#, pick(values), "[\(pick(values))]",
+            #"{"a":\#(pick(values))}"#, #"{"a":\#(pick(values)),"b":\#(pick(values))}"#, pick(values),
+            "[\(pick(values))]",
         ])
         return Message(pick([.text, .binary]), Array(text.utf8))
     }

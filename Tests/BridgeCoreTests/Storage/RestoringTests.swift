@@ -190,7 +190,8 @@ struct RestoringTests {
         .failed(DialFailure(phase: .onOpen, status: 503, error: "no")),
         .failed(DialFailure(phase: .dns, error: "")), .heartbeatMissed(misses: 2), .heartbeatLost,
         .reconnecting(attempt: 3, delay: .milliseconds(1500)), .gaveUp(attempts: 4), .networkLost,
-        .networkRestored, .paused, .resumed, .rotated, .messageExpired(id: "e-m1"), .messageDropped(id: "e-m2"),
+        .networkRestored, .paused, .resumed, .rotated, .messageExpired(id: "e-m1"),
+        .messageDropped(id: "e-m2"),
     ]
 
     @Test(arguments: events)
