@@ -79,6 +79,7 @@ class Session:
         #: Code and reason of the client's close frame.
         self.close_frame: tuple[int, str] | None = None
         self.is_open = True
+        self._companions: set[asyncio.Task[None]] = set()
         connection.on_frame = self._came
 
     def _came(self, frame: Frame) -> None:
@@ -127,11 +128,23 @@ class Session:
         await self.close(code, what[:120])
         raise Ended
 
+    def alongside(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run something beside the conversation, such as a heartbeat, that ends with the connection."""
+
+        async def run() -> None:
+            with contextlib.suppress(Ended):
+                await coroutine
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._companions.add(task)
+
     def drop(self) -> None:
         """End the connection without a word."""
         self._connection.transport.abort()
 
     def ended(self) -> None:
+        for task in self._companions:
+            task.cancel()
         frame = self._connection.protocol.close_rcvd
         self.close_frame = (frame.code, frame.reason) if frame else None
         self.is_open = False
@@ -241,9 +254,15 @@ class Service:
         with self._news:
             self.sessions.append(session)
             self._news.notify_all()
-        with contextlib.suppress(Ended):
+        try:
             await self.converse(session)
             await session.close()
+        except Ended:
+            pass
+        except Exception as error:
+            # Else the stand-in would seem content with what it could not judge.
+            session.breach("the stand-in itself", f"it failed: {error!r}")
+            raise
         await connection.wait_closed()
         session.ended()
         self.changed()
