@@ -31,6 +31,7 @@ class Client:
         headers: dict[str, str] | None = None,
         pong: Callable[[bytes], bytes | None] | None = None,
     ):
+        # The library warns of connections that no `with` holds; `close` does what the end of one would.
         self._connection = connect(
             url,
             subprotocols=[Subprotocol(name) for name in subprotocols] if subprotocols else None,
@@ -38,7 +39,7 @@ class Client:
             ping_interval=None,
             proxy=None,
             close_timeout=2,
-        )
+        ).__enter__()
         if pong:
             self._answer_pings(pong)
 

@@ -218,6 +218,24 @@ class Service:
             Deadline("the service acts").left()
         )
 
+    def drop(self) -> None:
+        """End all connections without a word."""
+
+        async def drop() -> None:
+            for session in self.sessions:
+                if session.is_open:
+                    session.drop()
+
+        self.run(drop())
+
+    def close(self, code: int, reason: str = "") -> None:
+        """Close all connections with this code."""
+
+        async def close() -> None:
+            await asyncio.gather(*(each.close(code, reason) for each in self.sessions if each.is_open))
+
+        self.run(close())
+
     def stop(self) -> None:
         async def stop() -> None:
             self._server.close(close_connections=False)
