@@ -86,6 +86,7 @@ class Session:
         self.frames.append((time.monotonic(), frame.opcode))
         if frame.opcode in (Opcode.PING, Opcode.PONG, Opcode.CLOSE):
             self._service.control_frame(self, frame)
+            self._service.changed()
 
     def breach(self, clause: str, what: str) -> None:
         """Write down that the client broke a rule."""
