@@ -10,6 +10,7 @@ import pytest
 from jsonrpc_base import ProtocolError
 from jsonrpc_websocket import Server
 
+from harness.patience import PATIENCE
 from services.client import Client, await_breach, finished
 from services.json_rpc import (
     BATCH,
@@ -149,6 +150,6 @@ def test_a_client_library(service: JSONRPC) -> None:
         finally:
             await server.close()
 
-    asyncio.run(talk())
+    asyncio.run(asyncio.wait_for(talk(), PATIENCE))
     assert not finished(service).notes["subscriptions"]
     assert not service.breaches

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from kraken.spot import SpotWSClient
 
+from harness.patience import PATIENCE
 from services.client import Client, await_breach, finished, refusal
 from services.kraken import (
     AUTHENTICATION,
@@ -213,6 +214,6 @@ def test_a_client_library(start_service: Callable[..., Kraken]) -> None:
                 if number == 0:
                     await asyncio.to_thread(service.drop)
 
-    asyncio.run(talk())
+    asyncio.run(asyncio.wait_for(talk(), PATIENCE))
     finished(service, 1)
     assert not service.breaches
