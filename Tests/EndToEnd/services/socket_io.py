@@ -6,16 +6,27 @@ import asyncio
 import contextlib
 import itertools
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.http11 import Request
 
 from .service import Ended, Service, Session
+from .socket_io_packet import (
+    ACK,
+    BINARY_ACK,
+    CONNECT,
+    DISCONNECT,
+    ERROR,
+    EVENT,
+    Packet,
+    decode,
+    encode,
+    filled,
+)
 
 ENGINE = "https://socket.io/docs/v4/engine-io-protocol/"
 TRANSPORT = f"{ENGINE}#websocket"
@@ -30,17 +41,6 @@ CONNECT_TIMEOUT = "https://socket.io/docs/v4/server-options/#connecttimeout"
 RESERVED = "https://socket.io/docs/v4/emit-cheatsheet/#reserved-events"
 
 _RESERVED = {"connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"}
-_PACKET = re.compile(r"([0-6])(?:(\d+)-)?(?:(/[^,]*),)?(\d+)?(.*)", re.DOTALL)
-_CONNECT, _DISCONNECT, _EVENT, _ACK, _ERROR, _BINARY_EVENT, _BINARY_ACK = range(7)
-
-
-@dataclass(frozen=True)
-class _Packet:
-    kind: int
-    attachments: int
-    namespace: str
-    identifier: int | None
-    payload: Any
 
 
 class SocketIO(Service):
@@ -105,7 +105,7 @@ class SocketIO(Service):
                     session.notes["unacknowledged"].add(identifier)
                     session.alongside(self._expect_acknowledgement(session, identifier))
                 with contextlib.suppress(Ended):
-                    await _send(session, _EVENT, namespace, list(event), identifier)
+                    await _send(session, EVENT, namespace, list(event), identifier)
 
         self.run(emit())
 
@@ -116,7 +116,7 @@ class SocketIO(Service):
             for session in self._connected(namespace):
                 session.notes["connected"].discard(namespace)
                 with contextlib.suppress(Ended):
-                    await _send(session, _DISCONNECT, namespace)
+                    await _send(session, DISCONNECT, namespace)
 
         self.run(disconnect())
 
@@ -177,7 +177,7 @@ class SocketIO(Service):
             session.breach(ACKNOWLEDGEMENT, f"the event with the id {identifier} is not acknowledged")
 
     async def _take(self, session: Session, message: str | bytes) -> None:
-        binary: tuple[_Packet, list[bytes]] | None = session.notes["binary"]
+        binary: tuple[Packet, list[bytes]] | None = session.notes["binary"]
         if isinstance(message, bytes):
             if binary is None:
                 return await session.refuse(1000, FORMAT, "bytes that no packet announced")
@@ -203,24 +203,24 @@ class SocketIO(Service):
         return await session.refuse(1000, PACKETS, f"clients send no such packet: {message!r}")
 
     async def _take_packet(self, session: Session, encoded: str) -> None:
-        packet = _decode(encoded)
+        packet = decode(encoded)
         if packet is None:
             return await session.refuse(1000, FORMAT, f"not a packet: {encoded!r}")
         connected: set[str] = session.notes["connected"]
-        if packet.kind == _CONNECT:
+        if packet.kind == CONNECT:
             return await self._connect(session, packet)
         if packet.namespace not in connected:
-            if not connected or packet.kind == _CONNECT:
+            if not connected:
                 return await session.refuse(1000, CONNECTION, "the first packet does not connect")
             return session.breach(CONNECTION, f"a packet to {packet.namespace} before the connection to it")
-        if packet.kind == _DISCONNECT:
+        if packet.kind == DISCONNECT:
             return connected.discard(packet.namespace)
         if packet.attachments:
             session.notes["binary"] = (packet, [])
             return None
         return await self._take_data(session, packet)
 
-    async def _connect(self, session: Session, packet: _Packet) -> None:
+    async def _connect(self, session: Session, packet: Packet) -> None:
         fault = None
         if packet.namespace not in self._namespaces:
             fault = "Invalid namespace"
@@ -230,31 +230,31 @@ class SocketIO(Service):
             fault = "Not authorized"
         if fault is not None:
             session.breach(CONNECTION, f"{fault}: {packet}")
-            return await _send(session, _ERROR, packet.namespace, {"message": fault})
+            return await _send(session, ERROR, packet.namespace, {"message": fault})
         session.notes["connected"].add(packet.namespace)
         return await _send(
-            session, _CONNECT, packet.namespace, {"sid": f"wZX3oN0bSVIh{next(self._numbers):04}"}
+            session, CONNECT, packet.namespace, {"sid": f"wZX3oN0bSVIh{next(self._numbers):04}"}
         )
 
-    async def _take_attached(self, session: Session, packet: _Packet, attachments: list[bytes]) -> None:
+    async def _take_attached(self, session: Session, packet: Packet, attachments: list[bytes]) -> None:
         if len(attachments) < packet.attachments:
             return
         session.notes["binary"] = None
         used: list[int] = []
-        payload = _filled(packet.payload, attachments, used)
+        payload = filled(packet.payload, attachments, used)
         if sorted(used) != list(range(packet.attachments)):
             await session.refuse(1000, FORMAT, f"placeholders {used} for {packet.attachments} attachments")
         await self._take_data(session, replace(packet, payload=payload))
 
-    async def _take_data(self, session: Session, packet: _Packet) -> None:
-        if packet.kind in (_ACK, _BINARY_ACK):
+    async def _take_data(self, session: Session, packet: Packet) -> None:
+        if packet.kind in (ACK, BINARY_ACK):
             if (
                 not isinstance(packet.payload, list)
                 or packet.identifier not in session.notes["unacknowledged"]
             ):
                 session.breach(ACKNOWLEDGEMENT, f"not an acknowledgement that was asked for: {packet}")
             return session.notes["unacknowledged"].discard(packet.identifier)
-        if packet.kind == _ERROR:
+        if packet.kind == ERROR:
             return await session.refuse(1000, CONNECTION, "clients do not refuse connections")
         if (
             not isinstance(packet.payload, list)
@@ -266,61 +266,14 @@ class SocketIO(Service):
             return await session.refuse(1000, RESERVED, f"a reserved name: {packet.payload[0]}")
         self.events.append((packet.namespace, packet.payload))
         if packet.identifier is not None:
-            await _send(session, _ACK, packet.namespace, packet.payload[1:], packet.identifier)
+            await _send(session, ACK, packet.namespace, packet.payload[1:], packet.identifier)
         return None
-
-
-def _decode(encoded: str) -> _Packet | None:
-    if not (parts := _PACKET.fullmatch(encoded)):
-        return None
-    kind, attachments, namespace, identifier, text = parts.groups()
-    is_binary = int(kind) in (_BINARY_EVENT, _BINARY_ACK)
-    if (attachments is not None) is not is_binary or attachments == "0" or namespace == "/":
-        return None
-    try:
-        payload = json.loads(text) if text else None
-    except ValueError:
-        return None
-    number = None if identifier is None else int(identifier)
-    return _Packet(int(kind), int(attachments or 0), namespace or "/", number, payload)
 
 
 async def _send(
     session: Session, kind: int, namespace: str, payload: Any = None, identifier: int | None = None
 ) -> None:
-    attachments: list[bytes] = []
-    payload = _emptied(payload, attachments)
-    # BINARY_EVENT is EVENT + 3, as BINARY_ACK is ACK + 3.
-    start = f"4{kind + 3}{len(attachments)}-" if attachments else f"4{kind}"
-    name = "" if namespace == "/" else f"{namespace},"
-    number = "" if identifier is None else str(identifier)
-    text = "" if payload is None else json.dumps(payload, separators=(",", ":"))
-    await session.send(start + name + number + text)
+    text, attachments = encode(kind, namespace, payload, identifier)
+    await session.send(f"4{text}")
     for each in attachments:
         await session.send(each)
-
-
-def _emptied(value: Any, attachments: list[bytes]) -> Any:
-    """Return the value with placeholders for what is bytes, which is moved to `attachments`."""
-    if isinstance(value, bytes):
-        attachments.append(value)
-        return {"_placeholder": True, "num": len(attachments) - 1}
-    if isinstance(value, list):
-        return [_emptied(each, attachments) for each in value]
-    if isinstance(value, dict):
-        return {key: _emptied(each, attachments) for key, each in value.items()}
-    return value
-
-
-def _filled(value: Any, attachments: list[bytes], used: list[int]) -> Any:
-    """Return the value with attachments for its placeholders, whose numbers are added to `used`."""
-    if isinstance(value, list):
-        return [_filled(each, attachments, used) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if value.get("_placeholder") is not True:
-        return {key: _filled(each, attachments, used) for key, each in value.items()}
-    number = value.get("num")
-    is_right = isinstance(number, int) and 0 <= number < len(attachments)
-    used.append(number if is_right else -1)
-    return attachments[number] if is_right else None
