@@ -103,6 +103,19 @@ class Session:
         self._service.changed()
         return message
 
+    async def receive_object(self, code: int, clause: str, within: float | None = None) -> dict[str, Any]:
+        """Wait for a text that is a JSON object; anything else is refused with this code."""
+        message = await self.receive(within)
+        if isinstance(message, bytes):
+            await self.refuse(code, clause, "the message is binary")
+        try:
+            value = json.loads(message)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            await self.refuse(code, clause, f"no JSON object: {message!r}")
+        return value
+
     async def send(self, message: Any) -> None:
         """Send text or bytes as they are, anything else as JSON."""
         if not isinstance(message, str | bytes):
@@ -168,6 +181,7 @@ class Service:
         self.sessions: list[Session] = []
         self.breaches: list[Breach] = []
         self._news = threading.Condition()
+        self._stopped = False
         self._server = self.run(self._start())
         self.port: int = next(iter(self._server.sockets)).getsockname()[1]
 
@@ -188,6 +202,9 @@ class Service:
     def control_frame(self, session: Session, frame: Frame) -> None:
         """A ping, pong or close frame came, which the library answers by itself."""
 
+    def left(self, session: Session) -> None:
+        """A connection is over, and its `close_frame` known."""
+
     # What happens
 
     def breach(self, clause: str, what: str, session: Session | None = None) -> None:
@@ -195,6 +212,15 @@ class Service:
         with self._news:
             self.breaches.append(Breach(clause, what, session.number if session else None))
             self._news.notify_all()
+
+    def after(self, seconds: float, judge: Callable[[], None]) -> asyncio.TimerHandle:
+        """Judge something later, whatever becomes of connections; called on the service's loop."""
+
+        def act() -> None:
+            if not self._stopped:
+                judge()
+
+        return _loop().call_later(seconds, act)
 
     def changed(self) -> None:
         """Something that tests may wait for has changed."""
@@ -239,6 +265,7 @@ class Service:
 
     def stop(self) -> None:
         async def stop() -> None:
+            self._stopped = True
             self._server.close(close_connections=False)
             for connection in list(self._server.connections):
                 connection.transport.abort()
@@ -284,4 +311,5 @@ class Service:
             raise
         await connection.wait_closed()
         session.ended()
+        self.left(session)
         self.changed()
