@@ -9,7 +9,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,6 +69,7 @@ class Session:
         self.number = number
         assert connection.request
         self.request: Request = connection.request
+        self.subprotocol: str | None = connection.subprotocol
         self.opened_at = time.monotonic()
         #: What the service knows of this client; each service has its own.
         self.notes: dict[str, Any] = {}
@@ -172,7 +173,7 @@ class Service:
     their own thread, and coroutines with `run`.
     """
 
-    #: What is offered; the first that the client names is chosen.
+    #: What is understood; the first of these that the client offers is chosen, or none.
     subprotocols: ClassVar[list[str] | None] = None
     #: The path and query of `url`.
     path: ClassVar[str] = "/"
@@ -280,12 +281,15 @@ class Service:
             self._handle,
             host="127.0.0.1",
             port=0,
-            subprotocols=[Subprotocol(name) for name in self.subprotocols] if self.subprotocols else None,
+            select_subprotocol=self._select_subprotocol,
             process_request=self._process_request,
             create_connection=_WatchedConnection,
             ping_interval=None,
             close_timeout=2,
         )
+
+    def _select_subprotocol(self, _: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+        return next((name for name in offered if name in (self.subprotocols or [])), None)
 
     def _process_request(self, connection: ServerConnection, request: Request) -> Response | None:
         refusal = self.admit(request)
