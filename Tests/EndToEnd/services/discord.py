@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.http11 import Request
 
 from . import discord_rules as rules
 from .discord_rules import Gateway
-from .service import Ended, Service, Session
+from .service import Service, Session
 
 
 class Discord(Service):
@@ -120,12 +120,6 @@ class Discord(Service):
 
         self.run(expel())
 
-    def close(self, code: int, reason: str = "") -> None:
-        """Close all connections with this code, which says what the client may do next."""
-        for session in self.sessions:
-            session.notes.setdefault("closed with", code)
-        super().close(code, reason)
-
     # What is judged
 
     def admit(self, request: Request) -> tuple[int, str] | None:
@@ -143,9 +137,9 @@ class Discord(Service):
             session.notes["deflate"] = zlib.compressobj()
         session.notes.update(query=query, beats=0, unanswered=0, times=[])
         if query.get("v") != ["10"]:
-            await self._refuse(session, 4012, rules.VERSION, f"version {query.get('v')}")
+            await session.refuse(4012, rules.VERSION, f"version {query.get('v')}")
         if query.get("encoding") != ["json"]:
-            await self._refuse(session, 4002, rules.CONNECTING, f"encoding {query.get('encoding')}")
+            await session.refuse(4002, rules.CONNECTING, f"encoding {query.get('encoding')}")
         await self._tell(
             session, {"op": 10, "d": {"heartbeat_interval": int(self.heartbeat_interval * 1000)}}
         )
@@ -155,7 +149,7 @@ class Discord(Service):
             try:
                 message = await session.receive_object(4002, rules.DECODE, due - time.monotonic())
             except TimeoutError:
-                await self._refuse(session, 4000, rules.HEARTBEAT_INTERVAL, "no heartbeat in time")
+                await session.refuse(4000, rules.HEARTBEAT_INTERVAL, "no heartbeat in time")
             await self._judge_size_and_rate(session)
             await self._obey(session, message.get("op"), message.get("d"))
             self.changed()
@@ -163,12 +157,12 @@ class Discord(Service):
     async def _judge_size_and_rate(self, session: Session) -> None:
         message = session.received[-1]
         if len(message.encode() if isinstance(message, str) else message) > 4096:
-            await self._refuse(session, 4002, rules.SENDING, "a message of more than 4096 bytes")
+            await session.refuse(4002, rules.SENDING, "a message of more than 4096 bytes")
         most, span = self.most_messages
         times = session.notes["times"]
         times.append(time.monotonic())
         if sum(times[-1] - then < span for then in times) > most:
-            await self._refuse(session, 4008, rules.RATE, f"more than {most} messages in {span} s")
+            await session.refuse(4008, rules.RATE, f"more than {most} messages in {span} s")
 
     async def _obey(self, session: Session, op: Any, data: Any) -> None:
         if op == 1:
@@ -178,9 +172,9 @@ class Discord(Service):
         elif op == 6:
             await self._resume(session, data)
         elif op not in (3, 4, 8, 31, 43) or isinstance(op, bool) or not isinstance(data, dict):
-            await self._refuse(session, 4001, rules.OPCODES, f"opcode {op!r} with {data!r}")
+            await session.refuse(4001, rules.OPCODES, f"opcode {op!r} with {data!r}")
         elif "gateway" not in session.notes:
-            await self._refuse(session, 4003, rules.NOT_AUTHENTICATED, f"opcode {op} before Identify")
+            await session.refuse(4003, rules.NOT_AUTHENTICATED, f"opcode {op} before Identify")
 
     async def _heartbeat(self, session: Session, number: Any) -> None:
         notes = session.notes
@@ -188,7 +182,7 @@ class Discord(Service):
         notes["beats"] += 1
         gateway: Gateway | None = notes.get("gateway")
         if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
-            await self._refuse(session, 4002, rules.HEARTBEAT_DATA, f"a heartbeat with {number!r}")
+            await session.refuse(4002, rules.HEARTBEAT_DATA, f"a heartbeat with {number!r}")
         if gateway is None:
             # Nothing has come yet, but for what came over connections before.
             right = number is None or bool(self.gateways)
@@ -212,9 +206,9 @@ class Discord(Service):
     async def _identify(self, session: Session, data: Any) -> None:
         if "gateway" in session.notes:
             clause = rules.INVALID_SESSION if session.notes.get("expelled") else rules.ALREADY
-            await self._refuse(session, 4005, clause, "Identify again on the same connection")
+            await session.refuse(4005, clause, "Identify again on the same connection")
         if fault := rules.identify_fault(data, self.TOKEN, self.disallowed_intents):
-            await self._refuse(session, *fault)
+            await session.refuse(*fault)
         self._identifies.append(time.monotonic())
         most, span = self.most_identifies
         if sum(self._identifies[-1] - then < span for then in self._identifies) > most:
@@ -230,16 +224,16 @@ class Discord(Service):
 
     async def _resume(self, session: Session, data: Any) -> None:
         if "gateway" in session.notes:
-            await self._refuse(session, 4005, rules.ALREADY, "Resume on a connection that has its session")
+            await session.refuse(4005, rules.ALREADY, "Resume on a connection that has its session")
         if fault := rules.resume_fault(data, self.TOKEN):
-            await self._refuse(session, *fault)
+            await session.refuse(*fault)
         gateway = next((each for each in self.gateways if each.id == data["session_id"]), None)
         if gateway is None or gateway.resumable is False:
             session.breach(rules.INVALID_SESSION, f"Resume of {data['session_id']}, which is over")
             await self._tell(session, {"op": 9, "d": False})
             return
         if not gateway.got <= data["seq"] <= gateway.sequence:
-            await self._refuse(session, 4007, rules.RESUME_SEQUENCE, f"{data['seq']}, {gateway}")
+            await session.refuse(4007, rules.RESUME_SEQUENCE, f"{data['seq']}, {gateway}")
         if not self._is_at_resume_url(session):
             session.breach(rules.RESUME_URL, f"Resume at {session.request.headers['Host']}")
         if session.notes["query"] != gateway.query:
@@ -253,7 +247,7 @@ class Discord(Service):
 
     def left(self, session: Session) -> None:
         gateway: Gateway | None = session.notes.get("gateway")
-        code = session.notes.get("closed with")
+        code = session.closed_with
         if code in rules.FINAL_CODES:
             self._final = code
         elif gateway and code in rules.NEW_SESSION_CODES:
@@ -262,11 +256,6 @@ class Discord(Service):
             if gateway.must_resume:
                 session.breach(rules.ZOMBIE, f"the client ends its session with {session.close_frame[0]}")
             gateway.resumable = False
-
-    async def _refuse(self, session: Session, code: int, clause: str, what: str) -> NoReturn:
-        session.notes["closed with"] = code
-        await session.refuse(code, clause, what)
-        raise Ended
 
     def _is_at_resume_url(self, session: Session) -> bool:
         return session.request.headers["Host"].partition(":")[0] == "localhost"

@@ -17,6 +17,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from harness.patience import Deadline
@@ -79,6 +80,8 @@ class Session:
         self.received: list[str | bytes] = []
         #: Code and reason of the client's close frame.
         self.close_frame: tuple[int, str] | None = None
+        #: The code with which the service closed, if it did so first.
+        self.closed_with: int | None = None
         self.is_open = True
         self._companions: set[asyncio.Task[None]] = set()
         connection.on_frame = self._came
@@ -135,6 +138,8 @@ class Session:
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close with this code; what follows raises `Ended`."""
+        if self.closed_with is None and self._connection.state is State.OPEN:
+            self.closed_with = code
         await self._connection.close(code, reason)
 
     async def refuse(self, code: int, clause: str, what: str) -> None:
