@@ -13,7 +13,7 @@ from websockets.http11 import Request
 
 from harness.web_server import WebAnswer, WebRequest, WebServer
 
-from .service import Ended, Service, Session
+from .service import Service, Session
 from .twitch_helix import BODY, Fault, json_answer, read_subscription
 
 _GUIDE = "https://dev.twitch.tv/docs/eventsub/handling-websocket-events"
@@ -150,13 +150,8 @@ class TwitchEventSub(Service):
 
     def drop(self) -> None:
         for session in self._open():
-            session.notes["sent away"] = True
+            session.notes["dropped"] = True
         super().drop()
-
-    def close(self, code: int, reason: str = "") -> None:
-        for session in self._open():
-            session.notes["sent away"] = True
-        super().close(code, reason)
 
     # What is judged
 
@@ -170,7 +165,7 @@ class TwitchEventSub(Service):
         query = parse_qs(urlsplit(session.request.path).query, keep_blank_values=True)
         old = self._replaced.pop(session.request.path, None)
         if old is None and query.keys() - {"keepalive_timeout_seconds"}:
-            await self._send_away(session, 4007, RECONNECT_URL, session.request.path)
+            await session.refuse(4007, RECONNECT_URL, session.request.path)
         for value in query.get("keepalive_timeout_seconds", []):
             if not value.isdecimal() or not 10 <= int(value) <= 600:
                 session.breach(KEEPALIVE_QUERY, value)
@@ -187,11 +182,11 @@ class TwitchEventSub(Service):
         session.alongside(self._keep_alive(session))
         session.alongside(self._ping(session))
         message = await session.receive()
-        await self._send_away(session, 4001, INBOUND, f"a message: {message!r}")
+        await session.refuse(4001, INBOUND, f"a message: {message!r}")
 
     def control_frame(self, session: Session, frame: Frame) -> None:
         if frame.opcode is Opcode.PING:
-            session.alongside(self._send_away(session, 4001, INBOUND, "a ping"))
+            session.alongside(session.refuse(4001, INBOUND, "a ping"))
 
     async def _keep_alive(self, session: Session) -> None:
         while True:
@@ -206,30 +201,22 @@ class TwitchEventSub(Service):
                 async with asyncio.timeout(self.pong_within):
                     await session.ping()
             except TimeoutError:
-                await self._send_away(session, 4002, PONGS, "no pong in time")
+                await session.refuse(4002, PONGS, "no pong in time")
 
     def _judge_use(self, session: Session) -> None:
         if session.is_open and not session.notes["subscriptions"] and "used" not in session.notes:
-            session.alongside(self._send_away(session, 4003, UNUSED, "no subscription in time"))
+            session.alongside(session.refuse(4003, UNUSED, "no subscription in time"))
 
     def _judge_replacement(self, session: Session) -> None:
         if session.is_open:
             what = "the old connection is still open" if session.notes["replaced by"] else "no new connection"
-            session.alongside(self._send_away(session, 4004, GRACE, what))
+            session.alongside(session.refuse(4004, GRACE, what))
 
     def left(self, session: Session) -> None:
         self.order.append(("left", session.number))
-        if (
-            "replaced by" in session.notes
-            and not session.notes["replaced by"]
-            and not session.notes.get("sent away")
-        ):
+        by_client = session.closed_with is None and "dropped" not in session.notes
+        if by_client and "replaced by" in session.notes and not session.notes["replaced by"]:
             session.breach(OLD_CONNECTION, "the old connection is closed before the welcome on the new one")
-
-    async def _send_away(self, session: Session, code: int, clause: str, what: str) -> None:
-        session.notes["sent away"] = True
-        await session.refuse(code, clause, what)
-        raise Ended
 
     # Helix
 
