@@ -284,9 +284,26 @@ def test_a_silent_connection(start_service: Start, leaves: bool) -> None:
             await_breach(twitch, KEEPALIVE)
 
 
+class Events:
+    """What `twitchio` has for the sockets and events of a bot, less the bot."""
+
+    def __init__(self, twitch: TwitchEventSub):
+        self._twitch = twitch
+        self._websockets: dict[str, dict[str, Websocket]] = {"1": {}}
+        self.names: list[str] = []
+
+    def dispatch(self, event: str, payload: Any) -> None:
+        self.names.append(event)
+        self._twitch.changed()
+
+    def await_event(self, name: str, count: int = 1) -> None:
+        self._twitch.await_truth(lambda: self.names.count(name) >= count, f"{count} of {name}")
+
+
 def test_a_client_library(twitch: TwitchEventSub, monkeypatch: pytest.MonkeyPatch) -> None:
     """`twitchio` subscribes, and takes over its subscription to another connection when it is asked to."""
     monkeypatch.setattr(Route, "BASE", twitch.helix_url)
+    monkeypatch.setattr("twitchio.eventsub.websockets.WSS", twitch.url)
 
     async def run() -> None:
         helix = ManagedHTTPClient(client_id=twitch.CLIENT_ID)
@@ -298,23 +315,28 @@ def test_a_client_library(twitch: TwitchEventSub, monkeypatch: pytest.MonkeyPatc
             "refresh": "none",
             "last_validated": "2026-12-01T00:00:00",
         }
-        socket = Websocket(http=helix, token_for="1", keep_alive_timeout=30)
-        try:
-            await socket.connect(url=f"{twitch.url}?keepalive_timeout_seconds=30")
-            answer = await helix.create_eventsub_subscription(
-                type=SubscriptionType.StreamOnline,
-                version="1",
-                condition={"broadcaster_user_id": "1234"},
-                transport={"method": "websocket", "session_id": socket.session_id},
-                token_for="1",
-            )
-            assert answer["data"][0]["status"] == "enabled"
-            await asyncio.to_thread(twitch.reconnect)
-            await asyncio.to_thread(finished, twitch)
-            assert twitch.order == [("welcome", 0), ("welcome", 1), ("left", 0)]
-            await asyncio.to_thread(twitch.notify, "stream.online", {"id": "1"})
-        finally:
-            await helix.close()
+        events = Events(twitch)
+        socket = Websocket(http=helix, token_for="1", keep_alive_timeout=30, client=events)
+        await socket.connect()
+        answer = await helix.create_eventsub_subscription(
+            type=SubscriptionType.StreamOnline,
+            version="1",
+            condition={"broadcaster_user_id": "1234"},
+            transport={"method": "websocket", "session_id": socket.session_id},
+            token_for="1",
+        )
+        assert answer["data"][0]["status"] == "enabled"
+        await asyncio.to_thread(twitch.reconnect)
+        await asyncio.to_thread(finished, twitch)
+        assert twitch.order == [("welcome", 0), ("welcome", 1), ("left", 0)]
+        user = {f"broadcaster_user_{each}": "1234" for each in ("id", "login", "name")}
+        online = {"id": "1", "type": "live", "started_at": "2026-12-01T00:00:00Z"} | user
+        await asyncio.to_thread(twitch.notify, "stream.online", online)
+        await asyncio.to_thread(events.await_event, "stream_online")
+        for each in list(events._websockets["1"].values()):
+            await each.close()
+        await helix.close()
 
     asyncio.run(run())
+    finished(twitch, 1)
     assert not twitch.breaches
