@@ -21,6 +21,7 @@ from harness import (
 )
 from harness.browser import Browser, Visit, running_browser
 from harness.environment import STREAM_MODE
+from services.service import Service
 
 
 @pytest.fixture(params=["detached", "suspended", "pulled"])
@@ -140,6 +141,19 @@ def start_openssl() -> Iterator[Callable[..., OpenSSLServer]]:
             server = OpenSSLServer(*arguments)
             stack.callback(server.stop)
             return server
+
+        yield start
+
+
+@pytest.fixture
+def start_service() -> Iterator[Callable[..., Any]]:
+    """Start stand-ins for services: their class, and its options."""
+    with contextlib.ExitStack() as stack:
+
+        def start(kind: Callable[..., Service], **options: Any) -> Service:
+            service = kind(**options)
+            stack.callback(service.stop)
+            return service
 
         yield start
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
-import json
 import logging
 import threading
-import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame, Opcode
+from websockets.frames import Frame
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from harness.patience import Deadline
+
+from .session import Ended, Session, WatchedConnection
+
+__all__ = ["Breach", "Ended", "Service", "Session"]
 
 logging.getLogger("websockets").setLevel(logging.CRITICAL)
 
@@ -43,100 +43,6 @@ class Breach:
     session: int | None = None
 
 
-class Ended(Exception):
-    """The client is gone, or was sent away."""
-
-
-class _WatchedConnection(ServerConnection):
-    """Tells of every frame that comes, control frames included."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.on_frame: Callable[[Frame], None] = lambda _: None
-
-    def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame):
-            self.on_frame(event)
-        super().process_event(event)
-
-
-class Session:
-    """One connection of a client, as the service sees it; its methods run on the service's loop."""
-
-    def __init__(self, service: Service, connection: _WatchedConnection, number: int):
-        self._service = service
-        self._connection = connection
-        self.number = number
-        assert connection.request
-        self.request: Request = connection.request
-        self.opened_at = time.monotonic()
-        #: What the service knows of this client; each service has its own.
-        self.notes: dict[str, Any] = {}
-        #: When each frame came, pings and pongs included, for limits on rates.
-        self.frames: list[tuple[float, Opcode]] = []
-        #: The messages that came, as they were.
-        self.received: list[str | bytes] = []
-        #: Code and reason of the client's close frame.
-        self.close_frame: tuple[int, str] | None = None
-        self.is_open = True
-        connection.on_frame = self._came
-
-    def _came(self, frame: Frame) -> None:
-        self.frames.append((time.monotonic(), frame.opcode))
-        if frame.opcode in (Opcode.PING, Opcode.PONG, Opcode.CLOSE):
-            self._service.control_frame(self, frame)
-
-    def breach(self, clause: str, what: str) -> None:
-        """Write down that the client broke a rule."""
-        self._service.breach(clause, what, self)
-
-    async def receive(self, within: float | None = None) -> str | bytes:
-        """Wait for a message; raise `Ended` if none will come, `TimeoutError` after so many seconds."""
-        try:
-            async with asyncio.timeout(within):
-                message = await self._connection.recv()
-        except ConnectionClosed:
-            raise Ended from None
-        self.received.append(message)
-        self._service.changed()
-        return message
-
-    async def send(self, message: Any) -> None:
-        """Send text or bytes as they are, anything else as JSON."""
-        if not isinstance(message, str | bytes):
-            message = json.dumps(message, separators=(",", ":"))
-        try:
-            await self._connection.send(message)
-        except ConnectionClosed:
-            raise Ended from None
-
-    async def ping(self, payload: bytes = b"") -> None:
-        """Send a ping, and wait for its pong."""
-        try:
-            await (await self._connection.ping(payload))
-        except ConnectionClosed:
-            raise Ended from None
-
-    async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close with this code; what follows raises `Ended`."""
-        await self._connection.close(code, reason)
-
-    async def refuse(self, code: int, clause: str, what: str) -> None:
-        """Write down a breach, and close for it with the service's code; raises `Ended`."""
-        self.breach(clause, what)
-        await self.close(code, what[:120])
-        raise Ended
-
-    def drop(self) -> None:
-        """End the connection without a word."""
-        self._connection.transport.abort()
-
-    def ended(self) -> None:
-        frame = self._connection.protocol.close_rcvd
-        self.close_frame = (frame.code, frame.reason) if frame else None
-        self.is_open = False
-
-
 class Service:
     """A WebSocket server on the loopback interface that a subclass makes a particular service.
 
@@ -145,7 +51,7 @@ class Service:
     their own thread, and coroutines with `run`.
     """
 
-    #: What is offered; the first that the client names is chosen.
+    #: What is understood; the first of these that the client offers is chosen, or none.
     subprotocols: ClassVar[list[str] | None] = None
     #: The path and query of `url`.
     path: ClassVar[str] = "/"
@@ -154,6 +60,7 @@ class Service:
         self.sessions: list[Session] = []
         self.breaches: list[Breach] = []
         self._news = threading.Condition()
+        self._stopped = False
         self._server = self.run(self._start())
         self.port: int = next(iter(self._server.sockets)).getsockname()[1]
 
@@ -174,6 +81,9 @@ class Service:
     def control_frame(self, session: Session, frame: Frame) -> None:
         """A ping, pong or close frame came, which the library answers by itself."""
 
+    def left(self, session: Session) -> None:
+        """A connection is over, and its `close_frame` known."""
+
     # What happens
 
     def breach(self, clause: str, what: str, session: Session | None = None) -> None:
@@ -181,6 +91,15 @@ class Service:
         with self._news:
             self.breaches.append(Breach(clause, what, session.number if session else None))
             self._news.notify_all()
+
+    def after(self, seconds: float, judge: Callable[[], None]) -> asyncio.TimerHandle:
+        """Judge something later, whatever becomes of connections; called on the service's loop."""
+
+        def act() -> None:
+            if not self._stopped:
+                judge()
+
+        return _loop().call_later(seconds, act)
 
     def changed(self) -> None:
         """Something that tests may wait for has changed."""
@@ -205,8 +124,27 @@ class Service:
             Deadline("the service acts").left()
         )
 
+    def drop(self) -> None:
+        """End all connections without a word."""
+
+        async def drop() -> None:
+            for session in self.sessions:
+                if session.is_open:
+                    session.drop()
+
+        self.run(drop())
+
+    def close(self, code: int, reason: str = "") -> None:
+        """Close all connections with this code."""
+
+        async def close() -> None:
+            await asyncio.gather(*(each.close(code, reason) for each in self.sessions if each.is_open))
+
+        self.run(close())
+
     def stop(self) -> None:
         async def stop() -> None:
+            self._stopped = True
             self._server.close(close_connections=False)
             for connection in list(self._server.connections):
                 connection.transport.abort()
@@ -221,12 +159,15 @@ class Service:
             self._handle,
             host="127.0.0.1",
             port=0,
-            subprotocols=[Subprotocol(name) for name in self.subprotocols] if self.subprotocols else None,
+            select_subprotocol=self._select_subprotocol,
             process_request=self._process_request,
-            create_connection=_WatchedConnection,
+            create_connection=WatchedConnection,
             ping_interval=None,
             close_timeout=2,
         )
+
+    def _select_subprotocol(self, _: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+        return next((name for name in offered if name in (self.subprotocols or [])), None)
 
     def _process_request(self, connection: ServerConnection, request: Request) -> Response | None:
         refusal = self.admit(request)
@@ -236,14 +177,20 @@ class Service:
         return connection.respond(status, text + "\n")  # type: ignore[arg-type]
 
     async def _handle(self, connection: ServerConnection) -> None:
-        assert isinstance(connection, _WatchedConnection)
+        assert isinstance(connection, WatchedConnection)
         session = Session(self, connection, len(self.sessions))
         with self._news:
             self.sessions.append(session)
             self._news.notify_all()
-        with contextlib.suppress(Ended):
+        try:
             await self.converse(session)
             await session.close()
+        except Ended:
+            pass
+        except Exception as error:
+            session.mistake(error)
+            raise
         await connection.wait_closed()
         session.ended()
+        self.left(session)
         self.changed()
