@@ -71,6 +71,9 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         recordClosed(outcome, by: closer, &step)
+        if settings.reconnect.forgetOnCloseCodes.contains(where: { $0.contains(outcome.code) }) {
+            forgetResumption()
+        }
         switch next {
         case .retry:
             // One that accepts and closes at once must not keep the others from their turn; that there is no

@@ -76,6 +76,8 @@ package struct ReconnectSettings: Equatable, Sendable {
     package var resetAfter = Duration.seconds(10)
     /// Close codes after which the connection stays closed.
     package var stopOnCloseCodes: [ClosedRange<UInt16>] = []
+    /// Close codes after which a session cannot be resumed: the variables of `resumeUrl` are forgotten.
+    package var forgetOnCloseCodes: [ClosedRange<UInt16>] = []
     /// Handshake statuses after which the connection has failed for good.
     package var stopOnStatus: [Int] = []
 

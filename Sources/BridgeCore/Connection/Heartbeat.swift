@@ -234,6 +234,7 @@ struct Heartbeat: Sendable {
     /// A whole message came, which `arrived` was told as well.
     mutating func messageArrived(now: Instant) {
         lastMessage = now
+        if terms.alive == .message { showLife() }
     }
 
     /// A pong came, which `arrived` was told as well.

@@ -24,6 +24,8 @@ package struct HeartbeatSettings: Equatable, Sendable {
     package enum Life: String, CaseIterable, Sendable {
         /// Whatever arrives.
         case any
+        /// Any message, and an answer; the frames of the protocol do not, as one that pings by itself may.
+        case message
         /// Only an answer.
         case answer
     }

@@ -58,7 +58,7 @@ package struct Outbox: Sendable {
     package var settings: OutboxSettings
     private let epoch: Epoch
     var queued = Queue<Entry>()
-    private(set) var inFlight = Queue<Entry>()
+    var inFlight = Queue<Entry>()
     /// Older than all in flight, as those are older than all that are queued.
     private(set) var unproven = Queue<Entry>()
     var lastNumber: UInt64 = 0
@@ -66,7 +66,7 @@ package struct Outbox: Sendable {
     package internal(set) var durableThrough = UInt64.max
     var queuedBytes = 0
     /// Of what is in flight or unproven.
-    private var outBytes = 0
+    var outBytes = 0
     /// Behind so many a proof is asked for, where connections dropped before there was one; nil: as the bounds say.
     private var patience: Int?
     /// Something was proven since the connection opened.
@@ -213,14 +213,6 @@ extension Outbox {
         inFlight.append(entry)
         outBytes += entry.size
         return Departure(id: id(entry.number), message: entry.message, isTransient: entry.isTransient)
-    }
-
-    /// The message that was handed out last goes out as this one.
-    package mutating func goes(as message: Message) {
-        guard var entry = inFlight.popLast() else { return }
-        outBytes += message.bytes.count - entry.size
-        entry.message = message
-        inFlight.append(entry)
     }
 
     /// The kernel took the message that was handed out first of those in flight.

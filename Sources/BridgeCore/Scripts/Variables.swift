@@ -20,15 +20,18 @@ package struct Variables: Equatable, Sendable {
         values = values.filter { names.contains($0.key) }
     }
 
-    /// Takes in what stands at the places; null there makes a variable void, and where nothing stands it stays.
+    /// Takes in what stands at the places; a variable for which there is nothing, or null, is forgotten.
     mutating func capture(_ capture: Capture, from message: Message) {
         guard let found = message.values(capture.search) else { return }
         for (name, place) in zip(capture.names, found) {
-            guard let place else { continue }
-            // Of the values of JSON only null begins with an n.
-            let isNull = message.bytes[place.lowerBound] == UInt8(ascii: "n")
-            values[name] = isNull || place.count > Variables.longest ? nil : Array(message.bytes[place])
+            values[name] = place.flatMap { Variables.value(at: $0, of: message) }
         }
+    }
+
+    private static func value(at place: Range<Int>, of message: Message) -> [UInt8]? {
+        // Of the values of JSON only null begins with an n.
+        let isNull = message.bytes[place.lowerBound] == UInt8(ascii: "n")
+        return isNull || place.count > longest ? nil : Array(message.bytes[place])
     }
 }
 

@@ -32,7 +32,8 @@ import WebSocketTestSupport
                 settings.heartbeat.missLimit = Int.random(in: 0...3, using: &dice)
                 settings.heartbeat.first = Bool.random(using: &dice) ? .interval : .random
                 settings.heartbeat.closeCode = Bool.random(using: &dice) ? 4000 : nil
-                settings.heartbeat.alive = Bool.random(using: &dice) ? .any : .answer
+                settings.heartbeat.alive =
+                    HeartbeatSettings.Life.allCases.randomElement(using: &dice) ?? .any
                 let message = try? MessageTemplate(text: "{{counter}} {{last:/a}}")
                 switch Int.random(in: 0..<4, using: &dice) {
                 case 0: settings.heartbeat.send = message.map { .message($0) } ?? .none

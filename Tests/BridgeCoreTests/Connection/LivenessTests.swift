@@ -37,6 +37,23 @@ import WebSocketProtocol
         )
     }
 
+    @Test func `by messages, but not by frames of the protocol, where messages count`() throws {
+        for isSilent in [false, true] {
+            var world = try world {
+                $0.send = .none
+                $0.alive = .message
+                $0.missLimit = 2
+            }
+            for _ in 0..<100 where world.machine.standing == .open {
+                if !isSilent { try world.socket(.text("news")) }
+                try world.socket(.ping([1]))
+                try world.tell(.readProgressed(world.id))
+                try world.advance(.seconds(1))
+            }
+            #expect((world.machine.standing == .open) == !isSilent)
+        }
+    }
+
     @Test func `by an answer, which ends the misses`() throws {
         var world = try world {
             $0.send = .message(ping)

@@ -250,3 +250,50 @@ import WebSocketProtocol
         #expect(throws: MalformedValue.self) { try ResumeURL(text) }
     }
 }
+
+/// What is captured of messages.
+@Suite struct `Captured variables` {
+    @Test func `are what the last message says, and nothing where it says nothing`() throws {
+        let capture = try Scripted.capture([("a", "/a"), ("b", "/b/0")])
+        var variables = Variables()
+        let steps = [
+            (#"{"a":"x","b":[1]}"#, ["a": #""x""#, "b": "1"]), (#"{"a":{"c":2}}"#, ["a": #"{"c":2}"#]),
+            ("no JSON", ["a": #"{"c":2}"#]), (#"{"a":null,"b":[true]}"#, ["b": "true"]), ("[]", [:]),
+        ]
+        for (text, expected) in steps {
+            variables.capture(capture, from: Message(.text, Array(text.utf8)))
+            #expect(variables.values.mapValues { String(decoding: $0, as: UTF8.self) } == expected)
+        }
+        let long = #"{"a":"\#(String(repeating: "x", count: Variables.longest))","b":[1]}"#
+        variables.capture(capture, from: Message(.text, Array(long.utf8)))
+        #expect(variables.values.keys.sorted() == ["b"])
+    }
+
+    @Test func `of a session are forgotten with a close code that ends it`() throws {
+        for (code, isKnown) in [(UInt16(4009), false), (4000, true)] {
+            var world = try ConnectionWorld.greeted {
+                $0.rules = [try Scripted.rule(.any) { $0.capture = try Scripted.capture([("url", "/url")]) }]
+                $0.resumeURL = try ResumeURL("{{var:url}}")
+                $0.reconnect.forgetOnCloseCodes = [4007...4007, 4009...4009]
+            }
+            try world.socket(.text(#"{"url":"ws://b"}"#))
+            try world.socket(.closeFrame(code: code, reason: ""))
+            try world.socket(.ended(error: nil))
+            let due = try #require(world.nextTimer)
+            #expect(try world.advance(due.at - world.now).elsewhere.isEmpty != isKnown)
+        }
+    }
+
+    @Test func `go with settings that do not capture them`() throws {
+        var world = try ConnectionWorld.greeted {
+            $0.rules = [
+                try Scripted.rule(.any) { $0.capture = try Scripted.capture([("a", "/a"), ("b", "/b")]) }
+            ]
+        }
+        try world.socket(.text(#"{"a":1,"b":2}"#))
+        var settings = ConnectionSettings()
+        settings.rules = [try Scripted.rule(.any) { $0.capture = try Scripted.capture([("b", "/c")]) }]
+        let successor = world.machine.successor(settings, supply: .listed(count: 1))
+        #expect(successor.variables.values.keys.sorted() == ["b"])
+    }
+}

@@ -40,6 +40,7 @@ extension ReconnectSettings {
         Field("maxRetries", \.maxRetries, .optional(.number(0...1_000_000_000))),
         Field("resetAfter", \.resetAfter, .duration(.zero ... .seconds(86_400))),
         Field("stopOnCloseCodes", \.stopOnCloseCodes, .list(.closeCodes)),
+        Field("forgetOnCloseCodes", \.forgetOnCloseCodes, .list(.closeCodes)),
         Field("stopOnStatus", \.stopOnStatus, .list(.number(100...599))),
     ]
 }
