@@ -93,6 +93,12 @@ let package = Package(
         ),
         // What `make bench` measures of the WebSocket client alone.
         .executableTarget(
+            name: "pointers",
+            dependencies: ["BridgeCore", "WebSocketProtocol"],
+            path: "Benchmarks/Pointers",
+            swiftSettings: strict
+        ),
+        .executableTarget(
             name: "codec-client",
             dependencies: ["BridgeIO", "BridgeCore", "WebSocketProtocol"],
             path: "Benchmarks/CodecClient",

@@ -41,6 +41,12 @@ class Failure:
 
 
 def measure(work: Work, contestant: Contestant, tools: Tools, seconds: float) -> dict[str, float] | Failure:
+    if work.mode == "values":
+        own = contestant.name.startswith("wsbridge")
+        command_line = [str(tools.at / "pointers"), "wsbridge" if own else contestant.name]
+        return outcome(
+            work, contestant, [*pinned([SERVER_CORE]), *command_line, str(work.size), str(seconds)]
+        )
     ports = Ports.free()
     server, has_upstream = command(contestant.started, tools, ports, contestant.links, work.size)
     load = [str(tools.at / "load"), work.mode, "--streams", str(work.streams), "--size", str(work.size)]
@@ -59,9 +65,14 @@ def measure(work: Work, contestant: Contestant, tools: Tools, seconds: float) ->
     if work.mode == "post" or (not has_upstream and work.mode in ("one", "flat")):
         load += ["--publish", "/messages"]
     load_cores, server_cores = cores(contestant)
+    return outcome(work, contestant, [*pinned(load_cores), *load, "--", *pinned(server_cores), *server])
+
+
+def outcome(work: Work, contestant: Contestant, command_line: list[str]) -> dict[str, float] | Failure:
+    """Run what measures, and read what it prints."""
     try:
         done = subprocess.run(
-            [*pinned(load_cores), *load, "--", *pinned(server_cores), *server],
+            command_line,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -103,9 +114,7 @@ def medians(results: Results) -> Medians:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--tools", type=Path, required=True, help="the folder of wsbridge, codec-client, load, limit and venv"
-    )
+    parser.add_argument("--tools", type=Path, required=True, help="the folder of the programs and venv")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement")
     parser.add_argument(

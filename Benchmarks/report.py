@@ -151,7 +151,14 @@ BESIDE: dict[str, Column] = {
     "flat out: per CPU-second": with_and_without("flat_per_cpu_second"),
     "flat out: p99 µs": with_and_without("flat_p99_us"),
 }
-COLUMNS = {"idle": IDLE, "beside": BESIDE, "codec": CODEC, "messages": MESSAGES, "bytes": BYTES}
+COLUMNS = {
+    "idle": IDLE,
+    "beside": BESIDE,
+    "codec": CODEC,
+    "values": CODEC,
+    "messages": MESSAGES,
+    "bytes": BYTES,
+}
 
 
 #: Of the section that `make soak` writes.

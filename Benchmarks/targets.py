@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from works import BEHAVIOURS, CROWDS, GROWTH, ISOLATION, disturbers
+from works import BEHAVIOURS, CROWDS, GROWTH, ISOLATION, VALUES, disturbers
 
 #: By work and contestant, a result a round; None where there is none.
 Results = dict[tuple[str, str], list[dict[str, float] | None]]
@@ -166,6 +166,12 @@ def receiving(it: Figures) -> Iterator[Target]:
             yield at_least(f"{work}: messages per second, of {library}'s", 1, rate)
 
 
+def values(it: Figures) -> Iterator[Target]:
+    for work in VALUES.values():
+        rate = it.ratio(work, "per_second", "FoundationEssentials", "wsbridge's pointers")
+        yield at_least(f"{work}: times faster than decoding with FoundationEssentials", 3, rate)
+
+
 def process(it: Figures, binary_bytes: int) -> Iterator[Target]:
     one, many = (it.own(work, "memory", 1e-3) for work in ("idle, 1 upstream", "idle, 101 upstreams"))
     yield at_most("binary, Swift's libraries included", 25, lambda: binary_bytes / 1e6, " MB")
@@ -183,6 +189,7 @@ def targets(results: Results, medians: Medians, seconds: float, binary_bytes: in
         *growth(it),
         *idle(it, seconds),
         *sending(it),
+        *values(it),
         *receiving(it),
         *process(it, binary_bytes),
     ]

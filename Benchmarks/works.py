@@ -9,6 +9,9 @@ FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
 #: The bridge, and how it is where libmicrohttpd does not let go of connections.
 OURS = ["wsbridge", "wsbridge, suspended"]
 DURABLE = ["wsbridge on disk", "limit on disk"]
+POINTERS = ["wsbridge's pointers", "FoundationEssentials"]
+#: Names of works, by the bytes of the messages in which values are looked for.
+VALUES = {size: f"three values of {size:,} B of JSON" for size in (200, 4096, 65_536)}
 CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
 
 
@@ -204,6 +207,7 @@ WORKS = [
     ),
     Work("receive, 100 B", "codec", named(CLIENTS)),
     Work("receive, 1 MiB", "codec", named(CLIENTS), size=1 << 20),
+    *(Work(name, "values", named(POINTERS), size=size) for size, name in VALUES.items()),
     Work("idle, 1 upstream", "idle", named(["wsbridge"])),
     Work("idle, 101 upstreams", "idle", named(["wsbridge"], links=101)),
 ]
