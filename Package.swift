@@ -34,7 +34,7 @@ let package = Package(
 
         // libcurl, which is not linked but loaded when it is needed.
         .target(name: "CCURL"),
-        // The files of public/, as constants of the program.
+        // The files of public/ and config/presets/, as constants of the program.
         .target(name: "CPublicFiles"),
 
         // Pure: bytes and values in, bytes and values out. No C, no clock, no thread (Tests/Rules proves it).

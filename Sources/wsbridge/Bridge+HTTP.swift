@@ -105,7 +105,7 @@ extension Bridge: HTTPHandler {
         _ request: AdmittedRequest
     ) throws(Problem) -> HTTPResponse {
         guard shutdown == nil else { throw .bridgeStopping }
-        let isNew = try put(name, try ConnectionConfiguration(ofClient: body))
+        let isNew = try put(name, try ConnectionConfiguration(ofClient: body, files: .ofClients))
         if let isNew {
             log.info(
                 isNew ? "a client made a connection" : "a client changed a connection",

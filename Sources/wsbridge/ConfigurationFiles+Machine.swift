@@ -10,6 +10,8 @@ extension ConfigurationFiles {
         let folder = Machine.executableFolder
         var files = ConfigurationFiles.local(patience: patience)
         files.tryTLS = \.fileFaults
+        files.executableFolder = folder
+        files.builtInPresets = { BuiltInPresets.all }
         files.memoryLimit = { .ofSystem }
         files.inspectStore = { directory throws(Unreadable) in
             do throws(StorageError) {
@@ -25,6 +27,13 @@ extension ConfigurationFiles {
                 throw Unreadable(error.complaints.map(\.text).joined(separator: "; "))
             }
         }
+        return files
+    }
+
+    /// What of them clients may name: the presets inside the program.
+    static var ofClients: ConfigurationFiles {
+        var files = ConfigurationFiles.local()
+        files.builtInPresets = { BuiltInPresets.all }
         return files
     }
 }

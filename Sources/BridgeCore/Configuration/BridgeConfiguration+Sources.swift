@@ -85,6 +85,7 @@ extension BridgeConfiguration {
         storage = draft.storage
         history = draft.history
         connections = draft.connections.compactMapValues(\.finished)
+        presets = draft.connections.compactMapValues(\.preset)
         var file = file
         file?.requireURLs(in: draft.connections)
         reader.complain(file?.complaintsByLine ?? [])

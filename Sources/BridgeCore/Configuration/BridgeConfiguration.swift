@@ -7,6 +7,8 @@ package struct BridgeConfiguration: Equatable, Sendable {
     package var history = HistoryLimits()
     /// By name.
     package var connections: [String: ConnectionConfiguration] = [:]
+    /// The files of the presets that connections begin with, by the names of those; for people.
+    package var presets: [String: String] = [:]
     /// For connections that name no proxy of their own.
     package var proxies = EnvironmentProxies()
 

@@ -26,8 +26,15 @@ package struct JSONNumber: Hashable, Sendable {
     /// The value is 0.DIGITS times ten to the power of this; what no computer could write is cut off.
     private var exponent = 0
 
-    /// As it was written, for one that the configuration has.
+    /// As it was written, for one that the configuration has; empty if that may not be shown.
     private(set) var text = ""
+
+    /// The same number, as one that may not be shown.
+    package var unshown: JSONNumber {
+        var number = self
+        number.text = ""
+        return number
+    }
 
     private static let largestExponent = 1_000_000_000
 

@@ -84,7 +84,8 @@ nonisolated struct LocalFile: ~Copyable {
 
 extension ConfigurationFiles.Unreadable {
     fileprivate nonisolated static func system(_ number: CInt) -> Self {
+        let isMissing = number == ENOENT || number == ENOTDIR
         guard let text = unsafe strerror(number) else { return Self("error \(number)") }
-        return Self(unsafe String(cString: text).lowercased())
+        return Self(unsafe String(cString: text).lowercased(), isMissing: isMissing)
     }
 }

@@ -4,7 +4,7 @@ import WebSocketProtocol
 
 @Suite struct `Settings of a connection from a client` {
     private func read(_ json: String) throws -> ConnectionConfiguration {
-        try ConnectionConfiguration(ofClient: Array(json.utf8))
+        try ConnectionConfiguration(ofClient: Array(json.utf8), files: .none)
     }
 
     private func errors(_ json: String) -> [String] {
@@ -13,7 +13,7 @@ import WebSocketProtocol
 
     private func errors(_ body: [UInt8]) -> [String] {
         do throws(Problem) {
-            _ = try ConnectionConfiguration(ofClient: body)
+            _ = try ConnectionConfiguration(ofClient: body, files: .none)
             return []
         } catch {
             #expect(error.kind == .invalidBody)
@@ -30,6 +30,11 @@ import WebSocketProtocol
         expected.settings.reconnect.maxRetries = 3
         expected.settings.reconnect.jitter = 0
         expected.settings.rate = RateSettings(messages: 5, per: .seconds(1))
+        expected.settings.onOpen = [OpenStep(.send(try MessageTemplate(text: "a")), when: .notCaptured("c"))]
+        var rule = Rule(when: .any)
+        rule.capture = Capture([("c", try #require(JSONPointer("/c")))])
+        expected.settings.rules = [rule]
+        expected.settings.request.id = .counter
         expected.upstream.headers = [HTTPField("B", "b"), HTTPField("A", "${a}"), HTTPField("C", "null")]
         expected.upstream.compression = false
         expected.upstream.maxMessageBytes = 1 << 20
@@ -41,7 +46,8 @@ import WebSocketProtocol
             "expect":{"equals":"\ud83d\ude00\n\"\\\/"}},	"reconnect":{"maxRetries":3,"jitter":0},
             "rate":{"messages":5,"per":"1s"},"headers":{"B":"b","A":"$${a}","C":"null"},"compression":false,
             "maxMessageBytes":"1MiB","tls":{"verify":false,"serverName":"example.org","ca":null},"proxy":null,
-            "preset":null,"onOpen":[],"outbox":{},"request":null}
+            "preset":null,"parameters":{},"onOpen":[{"when":{"notCaptured":"c"},"send":{"text":"a"}}],"outbox":{},
+            "rules":[{"when":{"any":true},"capture":{"c":"/c"}}],"request":{"id":"counter"}}
             """#
         )
         #expect(read == expected)
@@ -65,7 +71,8 @@ import WebSocketProtocol
             #"""
             {"urll":"ws://a","heartbeat":{"interval":"soon","missLimit":0},"subprotocols":["a","a b"],
              "reconnect":{"stopOnCloseCodes":[1]},"rate":{"messages":1},"headers":{"Host":"a\nb"},
-             "outbox":7,"compression":true,"compression":false,"network":null,"rules":[1]}
+             "outbox":7,"compression":true,"compression":false,"network":null,"rules":[1],
+             "onOpen":[{"send":{"text":"a"},"timeout":1},{"whenn":{}}]}
             """#
         )
         #expect(
@@ -81,7 +88,10 @@ import WebSocketProtocol
                 "network: expected auto or ignore, not null",
                 "rate: needs per",
                 "outbox: expected a mapping of keys to values, not a single value",
-                "rules: is not available in this version; it can only be []",
+                "onOpen[0].timeout: belongs beside expect, not send",
+                "onOpen[1].whenn: unknown key; did you mean when?",
+                "onOpen[1]: needs either send or expect",
+                "rules[0]: expected a mapping of keys to values, not a single value",
                 "urll: unknown key; did you mean url?",
                 "needs url",
             ]
@@ -107,6 +117,8 @@ import WebSocketProtocol
         (#""url":"ws+unix:/run/docker.sock:/""#, "url: names a socket of the bridge's machine"),
         (#""url":"wss+unix:a:/""#, "url: names a socket of the bridge's machine"),
         (#""url":{"command":["id"]}"#, "url: names what is to give the URL"),
+        (#""url":"ws://h","preset":"./a""#, "preset: names a file of the bridge's machine"),
+        (#""url":"ws://h","preset":"a.yaml""#, "preset: names a file of the bridge's machine"),
         (#""url":{"http":{"url":"http://h"}}"#, "url: names what is to give the URL"),
         (#""url":"ws://h","tls":{"ca":"/etc/passwd"}"#, "tls.ca: names a file of the bridge's machine"),
         (

@@ -22,7 +22,8 @@ extension ConfigurationFiles {
     /// A machine without files.
     static var none: ConfigurationFiles {
         ConfigurationFiles(
-            read: { _, _ throws(Unreadable) in throw Unreadable("no such file or directory") },
+            read: { _, _ throws(Unreadable) in throw Unreadable("no such file or directory", isMissing: true)
+            },
             parse: { _ throws(ConfigurationFaults) in ConfigurationTree(root: .init(.mapping([]))) }
         )
     }

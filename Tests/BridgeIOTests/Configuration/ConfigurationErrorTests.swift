@@ -113,7 +113,7 @@ import Testing
         (
             ConfigurationScene.connection("rules: [{when: {any: true}}]"),
             [
-                "1: connections.default.rules: is not available in this version; it can only be []"
+                "1: connections.default.rules[0]: does nothing; all that match are forwarded anyway"
             ]
         ),
         (

@@ -14,19 +14,26 @@ struct ConfigurationScene {
     var memoryLimit: MemoryLimit?
     /// Why the page is not found in a folder.
     var missingPages: [String: String] = [:]
+    /// By name.
+    var builtInPresets: [String: String] = [:]
+    var executableFolder: String?
 
     /// What becomes of the file.
     func run(_ yaml: String, as command: String = "serve") -> Result<Invocation, StartError> {
         let contents = files.merging([Self.path: yaml]) { given, _ in given }
         var files = ConfigurationFiles(
             read: { path, limit throws(ConfigurationFiles.Unreadable) in
-                guard let text = contents[path] else { throw .init("no such file or directory") }
+                guard let text = contents[path] else {
+                    throw .init("no such file or directory", isMissing: true)
+                }
                 guard text.utf8.count <= limit else { throw .init("it is too large") }
                 return Array(text.utf8)
             },
             parse: { bytes throws(ConfigurationFaults) in try YAMLReader.read(bytes) }
         )
         files.tryTLS = { settings in settings.authorityFile.flatMap { tlsFaults[$0] } ?? [] }
+        files.builtInPresets = { builtInPresets.mapValues { Array($0.utf8) } }
+        files.executableFolder = executableFolder
         files.memoryLimit = { memoryLimit }
         files.findPage = { directory throws(ConfigurationFiles.Unreadable) in
             if let reason = missingPages[directory.name] { throw .init(reason) }

@@ -72,7 +72,7 @@ import Testing
         ("reply: { text: a }", "reply: needs expect: what is to be replied to"),
         ("reply: ping", "reply: expected a mapping of keys to values, not a single value"),
         ("send: none, alive: answer", "alive: needs expect: what the answer is"),
-        ("alive: all", "alive: expected any or answer, not `all`"),
+        ("alive: all", "alive: expected any, message or answer, not `all`"),
         ("expect: pong", "expect: expected a mapping of keys to values, not a single value"),
         ("expect: { equals: a, prefix: b }", "expect: expected exactly one of equals, contains, prefix"),
         ("expect: { equal: a }", "expect.equal: unknown key; did you mean equals?"),

@@ -87,6 +87,7 @@ private let cases = [
     KeyCase("connections.*.reconnect.maxDelay", "2m"), KeyCase("connections.*.reconnect.jitter", "0"),
     KeyCase("connections.*.reconnect.maxRetries", "3"), KeyCase("connections.*.reconnect.resetAfter", "0s"),
     KeyCase("connections.*.reconnect.stopOnCloseCodes", "[1000, 4000-4099]"),
+    KeyCase("connections.*.reconnect.forgetOnCloseCodes", "[4007, 4009]"),
     KeyCase("connections.*.reconnect.stopOnStatus", "[401, 403]"),
     KeyCase("connections.*.network", "ignore"),
     KeyCase("connections.*.outbox.whenOffline", "reject"), KeyCase("connections.*.outbox.maxMessages", "1"),
@@ -95,13 +96,25 @@ private let cases = [
     KeyCase("connections.*.outbox.confirm", "pong"), KeyCase("connections.*.outbox.wakes", "true"),
     KeyCase("connections.*.receiveOnly", "true"),
     KeyCase("connections.*.rate", "{ messages: 5, per: 1s }", shows: ""),
+    KeyCase(
+        "connections.*.resumeUrl",
+        "\"wss://{{var:a}}/s3cret\"",
+        shows: "\"{{var:a}}***\"",
+        beside: "rules: [{ when: { any: true }, capture: { a: /a } }], "
+    ),
+    KeyCase("connections.*.onOpen", "[{ send: { text: a } }]", shows: ""),
+    KeyCase("connections.*.rules", "[{ when: { any: true }, forward: false }]", shows: ""),
+    KeyCase("connections.*.request.correlate", "/id"), KeyCase("connections.*.request.id", "counter"),
 ]
 
 @Suite struct `The schema` {
     private let scene = ConfigurationScene(files: ["conf/a.pem": "", "/b.pem": ""])
 
     /// Keys whose values are given as a whole, or that may have one of their own in place of further keys.
-    private let wholes: Set = ["http.tokens", "connections.*.rate", "connections.*.url"]
+    private let wholes: Set = [
+        "http.tokens", "connections.*.rate", "connections.*.url", "connections.*.onOpen",
+        "connections.*.rules",
+    ]
 
     /// The keys that hold values themselves, not further keys.
     private func leaves(available isAvailable: Bool) -> Set<String> {
@@ -130,7 +143,11 @@ private let cases = [
             "http.tokens.name", "http.tokens.token", "http.tokens.allow", "http.tokens.connections",
             "connections.*.rate.messages", "connections.*.rate.per",
         ]
-        #expect(leaves(available: true) == Set(cases.map(\.path)).union(parts))
+        // What steps and rules are made of, and presets, have tests of their own.
+        let elsewhere = leaves(available: true).filter { path in
+            ["onOpen.", "rules.", "preset", "parameters"].contains { path.hasPrefix("connections.*.\($0)") }
+        }
+        #expect(leaves(available: true) == Set(cases.map(\.path)).union(parts).union(elsewhere))
     }
 
     @Test func `has every key once`() {

@@ -4,7 +4,9 @@ struct ConfigurationFile {
     let path: String
     private(set) var draft = ConfigurationDraft()
     private(set) var complaints: [StartError.Complaint] = []
-    private var lines: [String: Int] = [:]
+    private var positions: [String: ConfigurationNode.Position] = [:]
+    /// The paths of what is wrong, and of what that is in.
+    private var broken: Set<String> = []
     /// It could be read as YAML, and has keys.
     private(set) var isParsed = false
 
@@ -21,7 +23,8 @@ struct ConfigurationFile {
         )
         draft = ConfigurationFile.draft(from: tree.root, &reader)
         complaints = reader.complaints
-        lines = reader.lines
+        positions = reader.positions
+        broken = reader.broken
     }
 
     private static func draft(
@@ -57,7 +60,7 @@ struct ConfigurationFile {
 
     /// The beginning of a complaint about a value, if the file has it.
     func place(of key: String) -> StartError.Complaint? {
-        lines[key].map { complaint($0, key + ": ") }
+        positions[key].map { complaint($0.line, key + ": ") }
     }
 
     /// It may be meant to have connections, or cannot be read at all.
@@ -81,23 +84,27 @@ struct ConfigurationFile {
         }
     }
 
-    /// Adds that connections have no URL, unless something is wrong with it or with the connection as a whole.
+    /// Adds that connections have no URL, unless something is wrong with it, with the preset that might have one, or
+    /// with the connection as a whole.
     mutating func requireURLs(in connections: [String: ConnectionDraft]) {
         for (name, connection) in connections where connection.source == nil {
             let key = "connections.\(name)"
-            let isBroken = complaints.contains {
-                let text = $0.text
-                return text.hasPrefix(key + ":")
-                    || [":", ".", "["].contains { text.hasPrefix(key + ".url" + $0) }
-            }
-            if !isBroken { complaints.append(complaint(connection.line, key + ": needs url")) }
+            let isBroken =
+                [".url", ".preset"].contains { broken.contains(key + $0) }
+                || complaints.contains { $0.text.hasPrefix(key + ":") }
+            if !isBroken { complaints.append(complaint(connection.position.line, key + ": needs url")) }
         }
     }
 
-    /// All that is wrong, in the order of the file.
+    /// All that is wrong, in the order of the file, and then of those of presets.
     var complaintsByLine: [StartError.Complaint] {
         complaints.enumerated()
-            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
+            .sorted { first, second in
+                let (one, other) = (first.element, second.element)
+                let places = [one, other].map { $0.place == path ? "" : $0.place ?? "" }
+                guard places[0] == places[1] else { return places[0] < places[1] }
+                return (one.line ?? 0, first.offset) < (other.line ?? 0, second.offset)
+            }
             .map(\.element)
     }
 }

@@ -3,9 +3,12 @@ package struct ConfigurationFiles {
     /// Why a file's content cannot be had: a phrase such as "no such file or directory".
     package struct Unreadable: Error, Equatable, Sendable {
         package var reason: String
+        /// There is no such file.
+        package var isMissing: Bool
 
-        package init(_ reason: String) {
+        package init(_ reason: String, isMissing: Bool = false) {
             self.reason = reason
+            self.isMissing = isMissing
         }
     }
 
@@ -20,6 +23,10 @@ package struct ConfigurationFiles {
     package var parse: ([UInt8]) throws(ConfigurationFaults) -> ConfigurationTree
     /// Tries the files that TLS settings name, all of which can be read; says what is wrong with each.
     package var tryTLS: (TLSSettings) -> [TLSFileFault] = { _ in [] }
+    /// The folder that the program is in, if that is known.
+    package var executableFolder: String?
+    /// The presets inside the program, in YAML by their names.
+    package var builtInPresets: () -> [String: [UInt8]] = { [:] }
     /// How much memory the process may use, as far as the system tells.
     package var memoryLimit: () -> MemoryLimit? = { nil }
     /// Looks at the store in a directory, and tells in a line what it holds, or why none can be there.

@@ -1,7 +1,7 @@
 /// Other files than the configuration itself, as it refers to them.
 extension ConfigurationReader {
     /// A path as a whole, but plain enough to be shown.
-    private static func shown(_ path: String) -> String {
+    static func shown(_ path: String) -> String {
         Problem.quotable(path, limit: 4096)
     }
 
@@ -18,7 +18,8 @@ extension ConfigurationReader {
 
     /// Complains, and returns false, where nothing of this machine may be named.
     mutating func mayName(_ thing: String, at node: ConfigurationNode) -> Bool {
-        guard reach == .nothing else { return true }
+        // What a built-in preset names was not chosen by whoever chose the preset.
+        guard reach == .nothing, node.position.preset == nil else { return true }
         complain(node, "names \(thing), which only the configuration file may")
         return false
     }
@@ -29,7 +30,7 @@ extension ConfigurationReader {
             _ = try files.read(path, ConfigurationFiles.longestValue)
         } catch {
             complain(
-                node.position.line,
+                node.position,
                 "\(Self.shown(path)) cannot be read: \(error.reason)",
                 .unreadableFile
             )
@@ -44,20 +45,33 @@ extension ConfigurationReader {
         return faults
     }
 
-    func lookUp(_ reference: Interpolation.Reference) throws(Interpolation.Failure) -> String {
-        guard reach == .machine else {
-            throw .init(text: "has a ${}, which only the configuration file may; a literal ${ is written $${")
-        }
+    /// What takes the place of a reference in a value that stands in the configuration, or in a preset.
+    func lookUp(
+        _ reference: Interpolation.Reference,
+        inPreset isInPreset: Bool
+    ) throws(Interpolation.Failure) -> Interpolation.Replacement {
         switch reference {
         case .variable(let name, let standIn):
-            if let value = environment[name], !value.isEmpty || standIn == nil { return value }
+            try requireMachine()
+            if let value = environment[name], !value.isEmpty || standIn == nil { return .init(text: value) }
             guard let standIn else {
                 throw .init(text: "the environment variable \(Problem.quotable(name)) is not set")
             }
-            return standIn
+            return .init(text: standIn)
         case .file(let path):
-            return try content(of: resolved(path))
+            try requireMachine()
+            return .init(text: try content(of: resolved(path)))
+        case .parameter(let name):
+            guard isInPreset, let parameters else {
+                throw .init(text: "has a ${parameter:\(name)}, which only the settings of a preset may")
+            }
+            return try parameters.value(of: name)
         }
+    }
+
+    private func requireMachine() throws(Interpolation.Failure) {
+        guard reach == .nothing else { return }
+        throw .init(text: "has a ${}, which only the configuration file may; a literal ${ is written $${")
     }
 
     private func content(of path: String) throws(Interpolation.Failure) -> String {

@@ -9,6 +9,10 @@ struct ConfigurationReader {
         var isNull: Bool
         /// The text stands in the file as it is.
         var isWritten: Bool
+        /// Something of it is the value of a preset's parameter, which is never shown.
+        var hasParameters: Bool
+        /// Something of it stands for a value that nobody has given yet, so that it may be wrong.
+        var hasStandIns: Bool
     }
 
     /// What a value may name that is outside of it.
@@ -24,18 +28,22 @@ struct ConfigurationReader {
     let file: String
     let environment: [String: String]
     let files: ConfigurationFiles
-    private var path = ConfigurationPath()
+    private(set) var path = ConfigurationPath()
     /// Bytes that references stood for.
     private var replaced = 0
     private(set) var complaints: [StartError.Complaint] = []
     /// What was complained about, and what that is in.
-    private var broken: Set<String> = []
+    private(set) var broken: Set<String> = []
     /// What was complained about itself.
     private var named: Set<String> = []
+    /// Those of the preset of the connection that is being read.
+    var parameters: PresetParameters?
+    /// What was read of presets, as many connections may begin with the same; nil: it is of no use.
+    var presets: [String: Preset?] = [:]
     /// What was tried of TLS, as many connections may name the same files.
     var triedTLS: [TLSSettings: [TLSFileFault]] = [:]
-    /// The line of each value that was come across.
-    private(set) var lines: [String: Int] = [:]
+    /// Where each value stands that was come across.
+    private(set) var positions: [String: ConfigurationNode.Position] = [:]
 
     init(file: String, environment: [String: String], files: ConfigurationFiles) {
         reach = .machine
@@ -45,12 +53,14 @@ struct ConfigurationReader {
     }
 
     /// Reads what a client wrote; begins with what is wrong with its form.
-    init(ofClient faults: [ConfigurationFault]) {
+    ///
+    /// Of the files only the presets that are built in are read.
+    init(ofClient faults: [ConfigurationFault], files: ConfigurationFiles) {
         reach = .nothing
         file = ""
         environment = [:]
-        files = .none
-        for fault in faults { complain(fault.line, about: fault.path ?? "", fault.text, .configuration) }
+        self.files = files
+        for fault in faults { complain(fault, inPreset: nil) }
     }
 
     /// Begins with what is wrong with the form of the file.
@@ -61,7 +71,7 @@ struct ConfigurationReader {
         faults: [ConfigurationFault]
     ) {
         self.init(file: file, environment: environment, files: files)
-        for fault in faults { complain(fault.line, about: fault.path ?? "", fault.text, .configuration) }
+        for fault in faults { complain(fault, inPreset: nil) }
     }
 
     /// In all values together, in bytes.
@@ -72,57 +82,85 @@ struct ConfigurationReader {
     /// Does something one step further down.
     mutating func inside<Result>(
         _ key: String,
-        at line: Int? = nil,
+        at position: ConfigurationNode.Position? = nil,
         _ body: (inout ConfigurationReader) -> Result
     ) -> Result {
-        go(to: path.appending(key: key), line, body)
+        go(to: path.appending(key: key), position, body)
     }
 
     mutating func inside<Result>(
         _ index: Int,
+        at position: ConfigurationNode.Position? = nil,
         _ body: (inout ConfigurationReader) -> Result
     ) -> Result {
-        go(to: path.appending(index: index), nil, body)
+        go(to: path.appending(index: index), position, body)
     }
 
-    private mutating func go<Result>(
+    mutating func go<Result>(
         to place: ConfigurationPath,
-        _ line: Int?,
+        _ position: ConfigurationNode.Position? = nil,
         _ body: (inout ConfigurationReader) -> Result
     ) -> Result {
         let origin = path
         path = place
-        if let line, lines[path.text] == nil { lines[path.text] = line }
+        if let position, positions[path.text] == nil { positions[path.text] = position }
         defer { path = origin }
         return body(&self)
     }
 
-    /// The line of the value that stands here, if the file has it.
-    var line: Int? { lines[path.text] }
+    /// Where the value stands that belongs here, if a file has it.
+    var position: ConfigurationNode.Position? { positions[path.text] }
 
     // MARK: Complaining
 
-    /// Remembers what is wrong with what stands on a line.
-    mutating func complain(_ line: Int, _ text: String, _ exitCode: ExitCode = .configuration) {
-        complain(line, about: path.text, text, exitCode)
+    /// Remembers what is wrong with what stands at a place.
+    mutating func complain(
+        _ position: ConfigurationNode.Position,
+        _ text: String,
+        _ exitCode: ExitCode = .configuration
+    ) {
+        complain(position, about: path.text, text, exitCode)
     }
 
-    private mutating func complain(_ line: Int, about place: String, _ text: String, _ exitCode: ExitCode) {
+    /// Remembers what is wrong with the form of the file of a preset, or of the configuration.
+    mutating func complain(_ fault: ConfigurationFault, inPreset preset: String?) {
+        var position = ConfigurationNode.Position(line: fault.line, column: 1)
+        position.preset = preset
+        complain(position, about: fault.path ?? "", fault.text, .configuration)
+    }
+
+    private mutating func complain(
+        _ position: ConfigurationNode.Position,
+        about place: String,
+        _ text: String,
+        _ exitCode: ExitCode
+    ) {
         let subject = place.isEmpty ? "" : place + ": "
-        complaints.append(StartError.Complaint(file: file, line: line, subject + text, exitCode))
+        let file = position.preset ?? file
+        complaints.append(StartError.Complaint(file: file, line: position.line, subject + text, exitCode))
+        named.insert(place)
+        markBroken(place)
+    }
+
+    /// What stands here is of no use, which was told elsewhere.
+    mutating func markBroken() { markBroken(path.text) }
+
+    private mutating func markBroken(_ place: String) {
         for end in place.indices where place[end] == "." || place[end] == "[" {
             broken.insert(String(place[..<end]))
         }
         broken.insert(place)
-        named.insert(place)
     }
 
     mutating func complain(_ node: ConfigurationNode, _ text: String) {
-        complain(node.position.line, text)
+        complain(node.position, text)
     }
 
     /// Something is wrong with the value of a key here, or in it, so that nothing more can be said of it.
     func isBroken(_ key: String) -> Bool { broken.contains(path.appending(key: key).text) }
+
+    /// Something is wrong with what stands here, or in it.
+    var isBrokenHere: Bool { broken.contains(path.text) }
 
     /// Something is wrong with what stands here as a whole, so that not even what is missing can be told.
     var isBrokenAsWhole: Bool { named.contains(path.text) }
@@ -150,6 +188,12 @@ struct ConfigurationReader {
         }
     }
 
+    /// The keys of a mapping whose values are not null.
+    func givenKeys(of node: ConfigurationNode) -> [String] {
+        guard case .mapping(let members) = node.content else { return [] }
+        return members.filter { !isNull($0.value) }.map(\.key)
+    }
+
     /// The elements of a list; nil after complaining.
     mutating func elements(of node: ConfigurationNode) -> [ConfigurationNode]? {
         if case .sequence(let elements) = node.content { return elements }
@@ -158,13 +202,19 @@ struct ConfigurationReader {
     }
 
     /// A scalar with its references replaced; nil after complaining.
-    mutating func scalar(_ node: ConfigurationNode, expecting expectation: String) -> Scalar? {
+    ///
+    /// In a template the value of a parameter is no template, and stays within the string of JSON that it stands in.
+    mutating func scalar(
+        _ node: ConfigurationNode,
+        expecting expectation: String,
+        isTemplate: Bool = false
+    ) -> Scalar? {
         guard case .scalar(let written, let style) = node.content else {
             if node.isKnown { complain(node, "expected \(expectation), not \(node.kind)") }
             return nil
         }
         do throws(Interpolation.Failure) {
-            let value = try Interpolation(written, lookUp: lookUp)
+            let value = try interpolation(written, of: node, isTemplate: isTemplate)
             if value.hasReferences { replaced += value.text.utf8.count }
             guard replaced <= ConfigurationReader.mostReplaced else {
                 throw Interpolation.Failure(text: "references stand for more than 16MiB up to here")
@@ -172,18 +222,39 @@ struct ConfigurationReader {
             return Scalar(
                 text: value.text,
                 isNull: style == .plain && Self.isNull(value.text),
-                isWritten: !value.hasReferences
+                isWritten: !value.hasReferences,
+                hasParameters: value.hasParameters,
+                hasStandIns: value.hasStandIns
             )
         } catch {
-            complain(node.position.line, error.text, error.exitCode)
+            if let name = error.missingParameter {
+                complainOfMissing(name)
+            } else {
+                complain(node.position, error.text, error.exitCode)
+            }
             return nil
+        }
+    }
+
+    private func interpolation(
+        _ written: String,
+        of node: ConfigurationNode,
+        isTemplate: Bool
+    ) throws(Interpolation.Failure) -> Interpolation {
+        let isInPreset = node.position.preset != nil
+        return try Interpolation(written) { reference, before throws(Interpolation.Failure) in
+            var replacement = try lookUp(reference, inPreset: isInPreset)
+            if replacement.isParameter, isTemplate {
+                replacement.text = TemplatePlace(after: before).fitted(replacement.text)
+            }
+            return replacement
         }
     }
 
     /// Whether the value is null, as far as that shows without complaining.
     func isNull(_ node: ConfigurationNode) -> Bool {
         guard case .scalar(let written, .plain) = node.content else { return false }
-        let value = try? Interpolation(written, lookUp: lookUp)
+        let value = try? interpolation(written, of: node, isTemplate: false)
         return value.map { Self.isNull($0.text) } ?? false
     }
 

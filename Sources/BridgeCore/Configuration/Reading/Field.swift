@@ -42,6 +42,29 @@ extension Field {
         write = { form.write($0[keyPath: place]) }
     }
 
+    /// A value that need not be there; null says the same, and nothing is shown then.
+    static func maybe<Value>(
+        _ key: String,
+        _ place: any WritableKeyPath<Section, Value?> & Sendable,
+        _ form: Form<Value>
+    ) -> Field {
+        Field(
+            key: key,
+            keys: [],
+            isAvailable: true,
+            read: { node, section, reader in
+                guard let node, let value = Form<Value?>.optional(form).read(node, &reader) else { return }
+                section[keyPath: place] = value
+            },
+            write: { $0[keyPath: place].map(form.write) }
+        )
+    }
+
+    /// A key that is looked at before all others.
+    static func beforehand(_ key: String) -> Field {
+        Field(key: key, keys: [], isAvailable: true, read: { _, _, _ in }, write: { _ in nil })
+    }
+
     /// A section of its own.
     static func section<Part>(
         _ key: String,
@@ -65,46 +88,16 @@ extension [SchemaKey] {
     }
 }
 
-/// A value that asks for nothing, so that it may stand where the key waits for a later version.
-enum InertValue: Sendable {
-    case null
-    case emptyList
-    case emptyMapping
-
-    var text: String {
-        switch self {
-        case .null: "null"
-        case .emptyList: "[]"
-        case .emptyMapping: "{}"
-        }
-    }
-
-    fileprivate func matches(_ node: ConfigurationNode, _ reader: ConfigurationReader) -> Bool {
-        switch (self, node.content) {
-        case (_, .unknown): true
-        case (.null, _): reader.isNull(node)
-        case (.emptyList, .sequence(let elements)): elements.isEmpty
-        case (.emptyMapping, .mapping(let members)): members.isEmpty
-        case (.emptyList, _), (.emptyMapping, _): false
-        }
-    }
-}
-
 extension Field {
-    /// A key that waits for a later version and may be given nothing but `inert`.
-    static func later(
-        _ key: String,
-        only inert: InertValue?,
-        keys: [SchemaKey] = []
-    ) -> Field {
+    /// A key that waits for a later version and may be given nothing but null, which asks for nothing.
+    static func later(_ key: String, keys: [SchemaKey] = []) -> Field {
         Field(
             key: key,
             keys: keys,
             isAvailable: false,
             read: { node, _, reader in
-                guard let node, node.isKnown, inert?.matches(node, reader) != true else { return }
-                let hint = inert.map { "; it can only be \($0.text)" } ?? ""
-                reader.complain(node, "is not available in this version" + hint)
+                guard let node, node.isKnown, !reader.isNull(node) else { return }
+                reader.complain(node, "is not available in this version; it can only be null")
             },
             write: { _ in nil }
         )

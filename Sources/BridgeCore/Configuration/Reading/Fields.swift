@@ -17,7 +17,7 @@ extension Array {
         let members = node.flatMap { reader.members(of: $0) } ?? []
         for field in self {
             let given = members.filter { $0.key == field.key }
-            reader.inside(field.key, at: given.first?.keyPosition.line) { reader in
+            reader.inside(field.key, at: given.first?.keyPosition) { reader in
                 field.read(given.first?.value, &section, &reader)
                 // Which of them is meant is not known, so each is looked at.
                 for twin in given.dropFirst() {
@@ -30,7 +30,7 @@ extension Array {
         for member in members where !keys.contains(member.key) {
             let nearest = NearestName.of(member.key, among: keys)
             let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(keys.joined(separator: ", "))"
-            reader.inside(member.key) { $0.complain(member.keyPosition.line, "unknown key; \(hint)") }
+            reader.inside(member.key) { $0.complain(member.keyPosition, "unknown key; \(hint)") }
         }
     }
 

@@ -31,8 +31,8 @@ extension Form {
                 guard let nodes = reader.elements(of: node) else { return nil }
                 var lines: [String: Int] = [:]
                 let elements = nodes.indices.map { index in
-                    reader.inside(index) { reader in
-                        let node = nodes[index]
+                    let node = nodes[index]
+                    return reader.inside(index, at: node.position) { reader in
                         guard let element = form.read(node, &reader) else { return Element?.none }
                         for identity in identities(element) {
                             if let line = lines[identity.key] {
@@ -54,6 +54,18 @@ extension Form {
         )
     }
 
+    /// A list with nil in the place of each wrong element, so that the others can be looked at together.
+    static func partialList<Element>(_ form: Form<Element>) -> Form where Value == [Element?] {
+        Form(
+            read: { node, reader in
+                reader.elements(of: node)?.enumerated().map { index, node in
+                    reader.inside(index, at: node.position) { form.read(node, &$0) }
+                }
+            },
+            write: { .sequence($0.compactMap(\.self).map(form.write)) }
+        )
+    }
+
     /// A mapping with keys of its own choice, in the order of the file.
     ///
     /// `check` says what is wrong with a key; keys are the same where what `fold` makes of them is.
@@ -67,9 +79,9 @@ extension Form {
                 guard let members = reader.members(of: node) else { return nil }
                 var first: [String: ConfigurationNode.Member] = [:]
                 let elements = members.map { member in
-                    reader.inside(member.key, at: member.keyPosition.line) { reader in
+                    reader.inside(member.key, at: member.keyPosition) { reader in
                         if let complaint = check(member.key) {
-                            reader.complain(member.keyPosition.line, complaint)
+                            reader.complain(member.keyPosition, complaint)
                         }
                         let known = first.updateValue(
                             first[fold(member.key)] ?? member,
@@ -78,7 +90,7 @@ extension Form {
                         // The very same key was told when the file was taken apart.
                         if let known, known.key != member.key {
                             reader.complain(
-                                member.keyPosition.line,
+                                member.keyPosition,
                                 "is the same as \(Problem.quotable(known.key)) on line \(known.keyPosition.line)"
                             )
                         }

@@ -17,24 +17,44 @@ extension Form {
     /// A text with a meaning; `isSecret` keeps it out of errors.
     ///
     /// `expectation` completes "expected …"; what `parse` throws tells it better, knowing the text. `resolve`
-    /// makes a path in the text count from the configuration file's folder.
+    /// makes a path in the text count from the configuration file's folder. `isTemplate` tells that values of
+    /// parameters have to be kept from being templates, `isPartlyShown` that not all of a secret is masked.
     static func scalar(
         _ expectation: String,
         isSecret: Bool = false,
+        isTemplate: Bool = false,
+        isPartlyShown: Bool = false,
         resolve: @escaping @Sendable (String, ConfigurationReader) -> String = { text, _ in text },
         parse: @escaping @Sendable (String) throws(MalformedValue) -> Value,
         write: @escaping @Sendable (Value) -> ConfigurationNode
     ) -> Form {
         Form(
             read: { node, reader in
-                guard let scalar = reader.scalar(node, expecting: expectation) else { return nil }
-                guard !scalar.isNull else {
+                guard
+                    let scalar = reader.scalar(node, expecting: expectation, isTemplate: isTemplate)
+                else { return nil }
+                guard !scalar.isNull || scalar.hasStandIns else {
                     reader.complain(node, "expected \(expectation), not null")
                     return nil
+                }
+                if scalar.hasParameters {
+                    // Whatever they are, the same must be shown.
+                    let shown = ["1", "2"].compactMap { substitute in
+                        reader.text(of: node, withParametersAs: substitute)
+                            .flatMap { try? parse($0) }.map(write)
+                    }
+                    guard isSecret, !isPartlyShown || shown.count == 2 && shown[0] == shown[1] else {
+                        reader.complainOfShownParameter(at: node)
+                        return nil
+                    }
                 }
                 do throws(MalformedValue) {
                     return try parse(resolve(scalar.text, reader))
                 } catch {
+                    guard !scalar.hasStandIns else {
+                        reader.markBroken()
+                        return nil
+                    }
                     let shown =
                         isSecret || !scalar.isWritten ? "" : ", not `\(Problem.quotable(scalar.text))`"
                     reader.complain(node, "expected \(error.expectation)\(shown)")
@@ -92,7 +112,7 @@ extension Form<Double> {
         )
     }
 
-    private static func shortest(_ value: Double) -> String {
+    static func shortest(_ value: Double) -> String {
         let text = String(value)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }

@@ -1,17 +1,30 @@
-/// A text in which references were replaced: `${NAME}`, `${NAME:-default}` and `${file:PATH}`; `$${` is a
-/// literal `${`.
+/// A text in which references were replaced: `${NAME}`, `${NAME:-default}`, `${file:PATH}` and, in presets,
+/// `${parameter:NAME}`; `$${` is a literal `${`.
 struct Interpolation: Equatable {
     /// What stands between the braces.
     enum Reference: Equatable {
         /// The default stands in for a variable that is not set, or empty, as in a shell.
         case variable(String, default: String?)
         case file(path: String)
+        /// Of a preset.
+        case parameter(String)
+    }
+
+    /// What stands in the place of a reference.
+    struct Replacement: Equatable {
+        var text: String
+        /// The value of a preset's parameter, which is never shown.
+        var isParameter = false
+        /// Nobody gave the parameter a value, and none is needed yet.
+        var isStandIn = false
     }
 
     /// Why a reference cannot be replaced; holds nothing of what it refers to.
     struct Failure: Error, Equatable {
         var text: String
         var exitCode = ExitCode.configuration
+        /// The parameter that has no value, if that is all.
+        var missingParameter: String?
     }
 
     /// The longest text, in bytes: references may stand for much, and stand there often.
@@ -20,10 +33,13 @@ struct Interpolation: Equatable {
     private(set) var text: String
     /// Something of it did not stand in the file, so it must not be shown.
     private(set) var hasReferences = false
+    private(set) var hasParameters = false
+    private(set) var hasStandIns = false
 
+    /// `lookUp` is told what stands before the reference, replaced already.
     init(
         _ written: String,
-        lookUp: (Reference) throws(Failure) -> String
+        lookUp: (Reference, _ before: [UInt8]) throws(Failure) -> Replacement
     ) throws(Failure) {
         text = written
         guard written.utf8.contains(UInt8(ascii: "$")) else { return }
@@ -40,11 +56,14 @@ struct Interpolation: Equatable {
                     throw Failure(text: "has a ${ without a }; a literal ${ is written $${")
                 }
                 let name = String(decoding: rest[(dollar + 2)..<brace], as: UTF8.self)
-                result += try lookUp(try Reference(name)).utf8
+                let replacement = try lookUp(try Reference(name), result)
+                result += replacement.text.utf8
                 guard result.count <= Interpolation.longest else {
                     throw Failure(text: "is too long with its references replaced: more than 1MiB")
                 }
                 hasReferences = true
+                if replacement.isParameter { hasParameters = true }
+                if replacement.isStandIn { hasStandIns = true }
                 rest = rest[(brace + 1)...]
             } else {
                 result.append(UInt8(ascii: "$"))
@@ -65,9 +84,13 @@ extension Interpolation.Reference {
             self = .file(path: path)
             return
         }
+        if text.hasPrefix("parameter:"), PresetParameter.isName(text.dropFirst("parameter:".count)) {
+            self = .parameter(String(text.dropFirst("parameter:".count)))
+            return
+        }
         let name = text.utf8.prefix { $0 != UInt8(ascii: ":") }
         let rest = text.utf8[name.endIndex...]
-        guard Self.isName(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
+        guard Self.isVariable(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
             throw Interpolation.Failure(
                 text: "has something in ${} that is neither NAME, NAME:-default nor file:PATH"
             )
@@ -76,7 +99,7 @@ extension Interpolation.Reference {
         self = .variable(String(decoding: name, as: UTF8.self), default: standIn)
     }
 
-    private static func isName(_ name: Substring.UTF8View) -> Bool {
+    static func isVariable(_ name: Substring.UTF8View) -> Bool {
         guard let first = name.first, !(0x30...0x39).contains(first) else { return false }
         return name.allSatisfy { byte in
             switch byte {

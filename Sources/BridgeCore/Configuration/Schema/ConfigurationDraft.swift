@@ -47,11 +47,7 @@ struct ConfigurationDraft: Sendable {
 
     private static let connection = Form<ConnectionDraft>(
         read: { node, reader in
-            var draft = ConnectionDraft()
-            draft.line = node.position.line
-            ConnectionDraft.fields.read(node, into: &draft, &reader)
-            draft.check(&reader)
-            return draft
+            ConnectionDraft(node, &reader)
         },
         write: { ConnectionDraft.fields.write($0) }
     )
@@ -69,7 +65,11 @@ extension BridgeConfiguration {
     ///
     /// Where the memory of the system decides, comments say how.
     package func effectiveText(_ limit: MemoryLimit?) -> String {
-        let document = YAMLText.document(ConfigurationDraft.fields.write(ConfigurationDraft(self)))
+        var document = YAMLText.document(ConfigurationDraft.fields.write(ConfigurationDraft(self)))
+        for (name, file) in presets.sorted(by: { $0.key < $1.key }) {
+            document +=
+                "# connections.\(name): begins with the preset \(Problem.quotable(file, limit: 4096))\n"
+        }
         guard memory.maxBytes == nil else { return document }
         let bound = MemoryBound(configured: nil, limit: limit)
         return document + "# memory.maxBytes: \(ByteSize(bytes: bound.bytes).text) here (\(bound.source))\n"

@@ -35,6 +35,7 @@ extension Form<MessageTemplate> {
         scalar(
             expectation,
             isSecret: true,
+            isTemplate: true,
             parse: parse,
             write: { _ in .mapping([(key, .quoted(mask))]) }
         )
@@ -78,22 +79,28 @@ extension Form<HeartbeatSettings.Beat> {
 // MARK: - Matchers
 
 extension Form<Matcher> {
-    private static let keys = ["equals", "contains", "prefix", "regex", "base64", "json", "any"]
+    static let keys = ["equals", "contains", "prefix", "regex", "base64", "json", "any"]
+
+    /// The matcher that a member with one of the keys is.
+    static func read(
+        _ member: ConfigurationNode.Member,
+        _ reader: inout ConfigurationReader
+    ) -> Matcher? {
+        switch member.key {
+        case "equals": text { .equals($0) }.read(member.value, &reader)
+        case "contains": text { .contains(Needle($0)) }.read(member.value, &reader)
+        case "prefix": text { .prefix($0) }.read(member.value, &reader)
+        case "regex": regex.read(member.value, &reader)
+        case "base64": binary.read(member.value, &reader)
+        case "json": json.read(member.value, &reader)
+        case _: any.read(member.value, &reader)
+        }
+    }
 
     /// A mapping with exactly one of these keys.
     static let matcher = Form(
         read: { node, reader in
-            reader.onlyMember(of: node, among: keys) { member, reader in
-                switch member.key {
-                case "equals": text { .equals($0) }.read(member.value, &reader)
-                case "contains": text { .contains(Needle($0)) }.read(member.value, &reader)
-                case "prefix": text { .prefix($0) }.read(member.value, &reader)
-                case "regex": regex.read(member.value, &reader)
-                case "base64": binary.read(member.value, &reader)
-                case "json": json.read(member.value, &reader)
-                case _: any.read(member.value, &reader)
-                }
-            }
+            reader.onlyMember(of: node, among: keys) { member, reader in read(member, &reader) }
         },
         write: { matcher in
             switch matcher {
@@ -189,12 +196,13 @@ extension Form<JSONScalar?> {
             if scalar.isNull { return .some(nil) }
             guard case .scalar(_, .plain) = node.content else { return .string(scalar.text) }
             if let isTrue = Bool(scalar.text) { return .bool(isTrue) }
-            return JSONNumber(scalar.text).map { .number($0) } ?? .string(scalar.text)
+            guard let number = JSONNumber(scalar.text) else { return .string(scalar.text) }
+            return .number(scalar.isWritten ? number : number.unshown)
         },
         write: { value in
             switch value {
             case .string: .quoted(secretMask)
-            case .number(let number): .plain(number.text)
+            case .number(let number): number.text.isEmpty ? .quoted(secretMask) : .plain(number.text)
             case .bool(let isTrue): .plain(isTrue ? "true" : "false")
             case nil: .null
             }
@@ -204,7 +212,7 @@ extension Form<JSONScalar?> {
 
 extension ConfigurationReader {
     /// The one member of a mapping that has exactly one of these keys; nil after complaining.
-    fileprivate mutating func onlyMember<Value>(
+    mutating func onlyMember<Value>(
         of node: ConfigurationNode,
         among keys: [String],
         _ read: (ConfigurationNode.Member, inout ConfigurationReader) -> Value?
@@ -213,13 +221,13 @@ extension ConfigurationReader {
         for member in members where !keys.contains(member.key) {
             let nearest = NearestName.of(member.key, among: keys)
             let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(keys.joined(separator: ", "))"
-            inside(member.key) { $0.complain(member.keyPosition.line, "unknown key; \(hint)") }
+            inside(member.key) { $0.complain(member.keyPosition, "unknown key; \(hint)") }
             return nil
         }
         guard members.count == 1, let member = members.first else {
             complain(node, "expected exactly one of \(keys.joined(separator: ", "))")
             return nil
         }
-        return inside(member.key, at: member.keyPosition.line) { read(member, &$0) }
+        return inside(member.key, at: member.keyPosition) { read(member, &$0) }
     }
 }

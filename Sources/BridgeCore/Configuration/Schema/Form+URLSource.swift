@@ -128,6 +128,7 @@ extension Form<WebSocketURL> {
     fileprivate static let providerURL = scalar(
         httpExpectation,
         isSecret: true,
+        isPartlyShown: true,
         parse: { text throws(MalformedValue) in
             guard text.lowercasedASCII.hasPrefix("http") else { throw MalformedValue(httpExpectation) }
             do throws(WebSocketURLError) {
@@ -162,7 +163,7 @@ extension Form<String> {
 }
 
 extension Form<JSONPointer> {
-    fileprivate static let pointer = scalar(
+    static let pointer = scalar(
         "a JSON pointer such as /url, or /servers/0/url",
         parse: { text throws(MalformedValue) in
             guard let pointer = JSONPointer(text) else {
@@ -193,6 +194,13 @@ extension Form<[String]> {
     fileprivate static let command = Form(
         read: { node, reader in
             guard var command = words.read(node, &reader), let program = command.first else { return nil }
+            // The program is shown, and its arguments are not.
+            if case .sequence(let words) = node.content, let first = words.first,
+                reader.isParameterized(first)
+            {
+                reader.complainOfShownParameter(at: first)
+                return nil
+            }
             if program.contains("/") { command[0] = reader.resolved(program) }
             return command
         },

@@ -4,6 +4,7 @@ extension Form<WebSocketURL> {
     private static let single = scalar(
         "a URL such as wss://example.org/feed",
         isSecret: true,
+        isPartlyShown: true,
         resolve: { text, reader in WebSocketURL.resolvingSocketPath(in: text) { reader.resolved($0) } },
         parse: { text throws(MalformedValue) in try WebSocketURL(setting: text) },
         write: { .quoted($0.masked) }
@@ -36,6 +37,7 @@ extension Form<ProxySetting> {
     private static let named = scalar(
         "\(ProxyURL.expectation), or none",
         isSecret: true,
+        isPartlyShown: true,
         parse: { text throws(MalformedValue) in
             text == "none" ? .none : .always(try ProxyURL(text))
         },

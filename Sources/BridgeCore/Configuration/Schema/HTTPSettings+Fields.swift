@@ -7,7 +7,7 @@ extension HTTPSettings {
         Field("allowAnonymous", \.allowAnonymous, .flag),
         Field("allowedOrigins", \.allowedOrigins, .list(.origin)),
         Field("allowedHosts", \.allowedHosts, .list(.host)),
-        .later("tls", only: .null, keys: .later("certificate", "key")),
+        .later("tls", keys: .later("certificate", "key")),
         Field("maxBodyBytes", \.maxBodyBytes, .size(1...1 << 30)),
         Field("maxSubscribers", \.maxSubscribers, .number(0...1_000_000)),
         Field("maxFilters", \.maxFilters, .number(1...1_000_000)),

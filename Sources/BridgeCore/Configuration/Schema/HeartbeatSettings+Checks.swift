@@ -4,8 +4,8 @@ extension HeartbeatSettings {
     /// Complains about heartbeats that contradict themselves, each setting being right alone; the reader is inside
     /// of `heartbeat`.
     ///
-    /// `captured` are the variables that something on the connection captures.
-    func check(isReceiveOnly: Bool, captured: Set<String>, _ reader: inout ConfigurationReader) {
+    /// `captured` are the variables that something on the connection captures; nil: that is not known.
+    func check(isReceiveOnly: Bool, captured: Set<String>?, _ reader: inout ConfigurationReader) {
         let broken = ["send", "expect", "reply", "alive"].filter { reader.isBroken($0) }
         guard broken.isEmpty else { return }
         checkAnswers(&reader)
@@ -45,11 +45,9 @@ extension MessageTemplate {
     /// Complains about values that are never there; the reader is where the message stands.
     ///
     /// `hasMessage` tells whether there is a message at hand.
-    fileprivate func check(hasMessage: Bool, captured: Set<String>, _ reader: inout ConfigurationReader) {
+    func check(hasMessage: Bool, captured: Set<String>?, _ reader: inout ConfigurationReader) {
         reader.inside(kind == .text ? "text" : "base64") { reader in
-            for name in Set(template.variables).subtracting(captured).sorted() {
-                reader.complainHere("nothing captures the variable `\(Problem.quotable(name))`")
-            }
+            reader.requireCaptured(template.variables, captured)
             guard template.needsMessage, !hasMessage else { return }
             reader.complainHere(
                 "there is no message at hand whose {{POINTER}} could be filled in; "
@@ -60,8 +58,16 @@ extension MessageTemplate {
 }
 
 extension ConfigurationReader {
+    /// Complains about variables that nothing captures, if it is known what does.
+    mutating func requireCaptured(_ names: [String], _ captured: Set<String>?) {
+        guard let captured else { return }
+        for name in Set(names).subtracting(captured).sorted() {
+            complainHere("nothing captures the variable `\(Problem.quotable(name))`")
+        }
+    }
+
     /// Complains about the value that stands here in the file.
-    fileprivate mutating func complainHere(_ text: String) {
-        complain(line ?? 1, text)
+    mutating func complainHere(_ text: String) {
+        complain(position ?? ConfigurationNode.Position(line: 1, column: 1), text)
     }
 }

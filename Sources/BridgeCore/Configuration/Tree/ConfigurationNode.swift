@@ -1,9 +1,11 @@
 /// A value of the configuration file as it was written, before anything is made of it.
 package struct ConfigurationNode: Equatable, Sendable {
-    /// A place in the file; both count from 1.
+    /// A place in a file; both numbers count from 1.
     package struct Position: Equatable, Sendable {
         package var line: Int
         package var column: Int
+        /// The file of the preset that it stands in; nil: that of the configuration itself.
+        package var preset: String?
 
         package init(line: Int, column: Int) {
             self.line = line
@@ -51,6 +53,27 @@ package struct ConfigurationNode: Equatable, Sendable {
 extension ConfigurationNode {
     /// False: a fault of the file's form says already what is wrong with it.
     var isKnown: Bool { content != .unknown }
+
+    /// The same, as something that stands in the file of a preset.
+    func placed(inPreset file: String) -> ConfigurationNode {
+        var node = self
+        node.position.preset = file
+        switch content {
+        case .scalar, .unknown: break
+        case .sequence(let elements):
+            node.content = .sequence(elements.map { $0.placed(inPreset: file) })
+        case .mapping(let members):
+            node.content = .mapping(
+                members.map { member in
+                    var member = member
+                    member.keyPosition.preset = file
+                    member.value = member.value.placed(inPreset: file)
+                    return member
+                }
+            )
+        }
+        return node
+    }
 
     static func plain(_ text: String) -> ConfigurationNode { ConfigurationNode(.scalar(text, .plain)) }
 
