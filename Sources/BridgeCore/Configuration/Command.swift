@@ -29,14 +29,18 @@ enum Command: String, CaseIterable {
     /// What it takes, or refuses with a reason of its own.
     var flags: Set<Setting> {
         switch self {
-        case .serve, .check, .demo:
-            [.config, .upstream, .listen, .dataDirectory, .publicDirectory, .logLevel, .logFormat]
+        case .serve, .demo: Command.settings
+        case .check: Command.settings.union([.preset, .explain])
         case .health: [.config, .listen]
         case .send: [.config, .listen, .connection, .wait]
         case .tail: [.config, .listen, .connection, .since, .format, .types]
         case .version, .help: []
         }
     }
+
+    private static let settings: Set<Setting> = [
+        .config, .upstream, .listen, .dataDirectory, .publicDirectory, .logLevel, .logFormat,
+    ]
 
     /// How many words it takes beside flags.
     var operandLimit: Int { self == .send || self == .help ? 1 : 0 }

@@ -37,12 +37,15 @@ struct CommandArguments {
             if command != nil, equals == nil, rest.first?.hasPrefix("-") == false { rest.removeFirst() }
             return complain(nil, CommandArguments.unknown(name))
         }
-        let isValueNext = rest.first.map { !$0.hasPrefix("--") } ?? false
+        let isValueNext = setting.support != .toggle && rest.first.map { !$0.hasPrefix("--") } ?? false
         let value =
             equals.map { String(word[word.index(after: $0)...]) } ?? (isValueNext ? rest.popFirst() : nil)
         switch setting.support {
         case .variable:
             complain(name, "is not a flag; set the environment variable \(setting.variable)")
+        case .toggle:
+            guard value == nil else { return complain(name, "takes no value") }
+            flags[setting] = ""
         case .flagAndVariable, .flag:
             guard let value, !value.isEmpty else { return complain(name, "needs a value") }
             guard flags.updateValue(value, forKey: setting) == nil else {

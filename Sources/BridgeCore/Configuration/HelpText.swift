@@ -29,10 +29,15 @@ enum HelpText {
         """ + "\n"
 
     static let check = """
-        Usage: wsbridge check [--config FILE] [FLAGS]
+        Usage: wsbridge check [--config FILE] [--explain] [FLAGS]
+               wsbridge check --preset NAME [--explain]
 
         Takes what `wsbridge serve` takes, says what is wrong with it, and exits as that would. If nothing is, it
         prints the configuration that results, as YAML, with its secrets masked.
+
+          --explain      tells in words instead what each connection will send, and when
+          --preset NAME  looks at a preset alone, and prints it over the defaults, with parameters as their names;
+                         NAME is that of a file in presets/, beside FILE or built in, or a path
         """ + "\n"
 
     static let demo = """

@@ -1,7 +1,7 @@
 /// What the user asked the command to do, with everything it needs for that.
 package enum Invocation: Equatable, Sendable {
     case serve(BridgeConfiguration)
-    /// The effective configuration is to be printed to stdout; its secrets are masked.
+    /// The effective configuration, a preset, or what they mean, is to be printed to stdout; secrets are masked.
     case check(text: String)
     /// The configuration has no connections yet: the demo adds its own upstream as `default`.
     case demo(BridgeConfiguration)
@@ -44,8 +44,7 @@ package enum Invocation: Equatable, Sendable {
         case .serve:
             self = .serve(try BridgeConfiguration(arguments, environment, files, for: .serve))
         case .check:
-            let checked = try BridgeConfiguration(arguments, environment, files, for: .check)
-            self = .check(text: checked.effectiveText(files.memoryLimit()) + (try checked.storeText(files)))
+            self = .check(text: try Invocation.report(arguments, environment, files))
         case .demo:
             self = .demo(try BridgeConfiguration(arguments, environment, files, for: .demo))
         case .health:
@@ -55,6 +54,22 @@ package enum Invocation: Equatable, Sendable {
         case .tail:
             self = .tail(try TailOrder(OrderSources(arguments, environment, files)))
         }
+    }
+
+    /// What `wsbridge check` prints.
+    private static func report(
+        _ arguments: CommandArguments,
+        _ environment: [String: String],
+        _ files: ConfigurationFiles
+    ) throws(StartError) -> String {
+        let isExplained = arguments.flags[.explain] != nil
+        if arguments.flags[.preset] != nil {
+            let report = try PresetReport(arguments, environment, files)
+            return isExplained ? report.explanation : report.text
+        }
+        let checked = try BridgeConfiguration(arguments, environment, files, for: .check)
+        let store = try checked.storeText(files)
+        return isExplained ? checked.explanation : checked.effectiveText(files.memoryLimit()) + store
     }
 
     /// Whether a configuration file is named by a flag or the environment.

@@ -17,6 +17,8 @@ enum Setting: String, CaseIterable {
     case since
     case format
     case types
+    case preset
+    case explain
 
     /// The environment variable, such as `WSBRIDGE_LOG_LEVEL`.
     var variable: String {
@@ -31,7 +33,8 @@ enum Setting: String, CaseIterable {
         case .config, .upstream, .listen, .logLevel, .logFormat, .dataDirectory, .publicDirectory:
             .flagAndVariable
         case .token, .allowAnonymous, .allowedHosts, .allowedOrigins, .streamMode: .variable
-        case .connection, .wait, .since, .format, .types: .flag
+        case .connection, .wait, .since, .format, .types, .preset: .flag
+        case .explain: .toggle
         }
     }
 
@@ -39,8 +42,10 @@ enum Setting: String, CaseIterable {
         case flagAndVariable
         case variable
         case flag
+        /// A flag without a value.
+        case toggle
 
-        var hasFlag: Bool { self == .flagAndVariable || self == .flag }
+        var hasFlag: Bool { self != .variable }
         var hasVariable: Bool { self == .flagAndVariable || self == .variable }
     }
 
@@ -49,7 +54,8 @@ enum Setting: String, CaseIterable {
         switch self {
         case .token, .upstream: false
         case .listen, .logLevel, .logFormat, .allowAnonymous, .allowedHosts, .allowedOrigins, .streamMode,
-            .config, .dataDirectory, .publicDirectory, .connection, .wait, .since, .format, .types:
+            .config, .dataDirectory, .publicDirectory, .connection, .wait, .since, .format, .types, .preset,
+            .explain:
             true
         }
     }

@@ -63,6 +63,16 @@ import Testing
         ("serve --listen=", "--listen: needs a value"),
         ("serve --listen :1 --listen :2", "--listen: is given more than once"),
         ("serve more", "unexpected argument"),
+        ("serve --explain", "--explain: `wsbridge serve` does not take this flag"),
+        ("check --explain=yes", "--explain: takes no value"), ("check --explian", "did you mean --explain?"),
+        ("check --explain more", "unexpected argument"), ("check --preset", "--preset: needs a value"),
+        ("check --preset a/..b --preset c", "--preset: is given more than once"),
+        (
+            "check --preset ..",
+            "--preset: expected the name of a preset, or the path of a YAML file, not `..`"
+        ),
+        ("check --preset none", "--preset: there is no preset none; none is built in"),
+        ("demo --preset x", "--preset: `wsbridge demo` does not take this flag"),
         ("serve --config", "--config: needs a value"), ("chekc", "did you mean check?"),
         ("demo --config a.yaml", "--config: demo has no configuration file"),
         ("serve --data-dir=", "--data-dir: needs a value"),

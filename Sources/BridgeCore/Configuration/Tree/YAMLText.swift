@@ -1,14 +1,23 @@
 /// Writes a tree as YAML.
-enum YAMLText {
+struct YAMLText {
     /// A document with a line feed at its end.
     static func document(_ node: ConfigurationNode) -> String {
         var text = ""
-        append(node, indent: 0, to: &text)
+        YAMLText().append(node, indent: 0, to: &text)
         return text
     }
 
+    /// The same of what stands in a file, whose references stay what they are.
+    static func source(_ node: ConfigurationNode) -> String {
+        var text = ""
+        YAMLText(isSource: true).append(node, indent: 0, to: &text)
+        return text
+    }
+
+    private var isSource = false
+
     /// Writes what stands below a key, in lines of its own.
-    private static func append(_ node: ConfigurationNode, indent: Int, to text: inout String) {
+    private func append(_ node: ConfigurationNode, indent: Int, to text: inout String) {
         let margin = String(repeating: " ", count: indent)
         switch node.content {
         case .scalar, .sequence([]), .mapping([]), .unknown:
@@ -33,7 +42,7 @@ enum YAMLText {
     }
 
     /// Scalars and lists of them fit on the line of their key.
-    private static func isShort(_ node: ConfigurationNode) -> Bool {
+    private func isShort(_ node: ConfigurationNode) -> Bool {
         switch node.content {
         case .scalar, .unknown: true
         case .mapping(let members): members.isEmpty
@@ -44,7 +53,7 @@ enum YAMLText {
         }
     }
 
-    private static func inline(_ node: ConfigurationNode) -> String {
+    private func inline(_ node: ConfigurationNode) -> String {
         switch node.content {
         case .scalar(let text, let style): scalar(text, style)
         case .sequence(let elements): "[" + elements.map(inline).joined(separator: ", ") + "]"
@@ -54,22 +63,39 @@ enum YAMLText {
     }
 
     /// A plain text stands as it is; another is quoted unless it is harmless.
-    private static func scalar(_ text: String, _ style: ConfigurationNode.Style) -> String {
-        if style == .plain || isHarmless(text) { return text }
+    private func scalar(_ text: String, _ style: ConfigurationNode.Style) -> String {
+        if isSource { return sourceScalar(text, style) }
+        if style == .plain || YAMLText.isHarmless(text) { return text }
         // A reference must not be taken for one again.
-        let escaped = text.split(separator: "${", omittingEmptySubsequences: false).joined(separator: "$${")
+        return YAMLText.quoted(text.replacing("${", with: "$${"))
+    }
+
+    /// The same, where plain texts are those of a file, which may be anything.
+    private func sourceScalar(_ text: String, _ style: ConfigurationNode.Style) -> String {
+        if YAMLText.isMeaning(text) || JSONNumber(text) != nil {
+            guard style == .plain else { return YAMLText.quoted(text) }
+            return text.isEmpty ? "null" : text
+        }
+        return YAMLText.isHarmless(text) ? text : YAMLText.quoted(text)
+    }
+
+    private static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
-        JSONWriter.appendString(escaped.utf8, to: &bytes)
+        JSONWriter.appendString(text.utf8, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Words that mean something else when they are not quoted.
     private static let meanings: Set = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
 
+    private static func isMeaning(_ text: String) -> Bool {
+        text.isEmpty || text == "~" || meanings.contains(text.lowercased())
+    }
+
     private static func isHarmless(_ text: String) -> Bool {
         guard let first = text.utf8.first, let last = text.utf8.last,
             first.isWordByte || first == UInt8(ascii: "/"),
-            last != UInt8(ascii: ":"), !meanings.contains(text.lowercased())
+            last != UInt8(ascii: ":"), !isMeaning(text)
         else { return false }
         return text.utf8.allSatisfy { $0.isWordByte || "/.:-".utf8.contains($0) }
     }
