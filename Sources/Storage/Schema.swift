@@ -110,7 +110,7 @@ struct Schema {
             id INTEGER PRIMARY KEY,
             first INTEGER NOT NULL,
             last INTEGER NOT NULL,
-            cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records
+            cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records, 2 nothing could be stored
         ) STRICT;
 
         -- Messages that are to be sent.

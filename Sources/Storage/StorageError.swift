@@ -18,6 +18,8 @@ package struct StorageError: Error, Equatable, Sendable {
         case full
         /// It was moved or deleted while it was in use.
         case moved
+        /// What was in its log was taken out by somebody while it was in use.
+        case cut
         /// Reading, writing or syncing failed.
         case failing
     }
@@ -47,6 +49,7 @@ package struct StorageError: Error, Equatable, Sendable {
         case .notWritable: "\(path) cannot be read and written\(said)"
         case .full: "there is no room left for \(path)\(said)"
         case .moved: "\(path) was moved or deleted while it was in use\(said)"
+        case .cut: "\(path) was cut while it was in use\(said); nothing is stored until the next start"
         case .failing: "\(path) cannot be used\(said)"
         }
     }
@@ -55,7 +58,7 @@ package struct StorageError: Error, Equatable, Sendable {
     var mayPass: Bool {
         switch reason {
         case .inUse, .notWritable, .full, .moved, .failing: true
-        case .damaged, .foreign, .newer: false
+        case .damaged, .foreign, .newer, .cut: false
         }
     }
 }

@@ -54,6 +54,9 @@ package final class Store: Sendable {
         mailbox.note(facts)
     }
 
+    /// Tells that all that was shown and is not stored was noted before, as news wanted it (`isToBeTold`).
+    package func tellAll() { mailbox.tellAll() }
+
     /// What has happened since the last call.
     package func takeNews() -> StoreNews { mailbox.takeNews() }
 

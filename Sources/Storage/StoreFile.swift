@@ -28,7 +28,9 @@ struct StoreFile {
         let found = try past(database)
         var past = found ?? Past(epoch: Epoch(startedAt: options.clock.wall(), random: &random))
         let oldMark = try mark(past, database)
-        let isKnown = found != nil && directory.note?.marks.contains(oldMark) == true
+        let note = directory.note
+        let isKnown = found != nil && note?.marks.contains(oldMark) == true
+        let hasUnstored = note?.hasUnstored == true
         if found != nil, !isKnown {
             // Its ids may have been given to others after it was copied.
             past.epoch = Epoch(startedAt: options.clock.wall(), random: &random)
@@ -39,7 +41,8 @@ struct StoreFile {
             if !isSameBoot { try database.verify() }
             if past.reserved > past.head {
                 // More may have been shown than is there: by a power cut, or while nothing could be written.
-                gap = StoredGap(past.head + 1...past.reserved, isSameBoot ? .end : .powerCut)
+                let cause: StoredGap.Cause = hasUnstored ? .unstored : .end
+                gap = StoredGap(past.head + 1...past.reserved, isSameBoot ? cause : .powerCut)
                 past.head = past.reserved
             }
         }
@@ -49,7 +52,7 @@ struct StoreFile {
         past.isClean = false
         let mark = try mark(past, database)
         // Whoever is killed meanwhile leaves a database with one of these marks.
-        if isKnown { try directory.write(marks: [oldMark, mark]) }
+        if isKnown { try directory.write(marks: [oldMark, mark], hasUnstored: hasUnstored) }
         try write(past, database)
         let epoch = past.epoch
         let session = try StoreSession(database, head: past.head, reserved: past.reserved)
@@ -68,10 +71,11 @@ struct StoreFile {
     ///
     /// The old session must not be used afterwards.
     func reopen(_ old: StoreSession) throws(StorageError) -> StoreSession {
+        _ = try directory.keepLock()
         let database = try connect()
-        guard let past = try past(database), directory.note?.marks.contains(try mark(past, database)) == true
-        else {
-            throw StorageError(.moved, path: directory.database, detail: "there is another one in its place")
+        guard let past = try past(database), directory.written.marks.contains(try mark(past, database)) else {
+            let detail = "there is another one in its place, or another process has written to it"
+            throw StorageError(.moved, path: directory.database, detail: detail)
         }
         let head = max(old.head, past.head)
         return try StoreSession(database, head: head, reserved: past.reserved, replacing: old)
@@ -106,7 +110,7 @@ struct StoreFile {
 
     /// See decision 27.
     private static let settings = """
-        PRAGMA page_size = 4096;
+        PRAGMA page_size = \(Database.pageSize);
         PRAGMA synchronous = NORMAL;
         PRAGMA journal_size_limit = 16777216;
         PRAGMA cache_size = -2048;

@@ -119,6 +119,7 @@ private final class PagerWork {
 
     private func answer(_ question: StoreQuestion) -> StorePager.Answer {
         do throws(StorageError) {
+            if reader?.isCurrent == false { reader = nil }
             if reader == nil { reader = try StoreReader(path, vfs: vfs) }
             guard let reader else { return .failure(StorageError(.failing, path: path)) }
             return .success(try reader.answer(question))

@@ -6,6 +6,7 @@ package import BridgeCore
 /// For one thread at a time.
 package final class StoreReader {
     private let database: Database
+    private let log: LogWatch
     private let ofOne: Statement
     private let ofAll: Statement
     private let ofOneDescending: Statement
@@ -36,7 +37,11 @@ package final class StoreReader {
             """
         )
         trimmed = try database.prepare("SELECT trimmed_through, trimmed FROM connections WHERE id = ?")
+        log = LogWatch(database)
     }
+
+    /// The log is the one that the writer writes; if not, a new reader has to be made.
+    var isCurrent: Bool { log.look(at: database) != .gone }
 
     package func answer(_ question: StoreQuestion) throws(StorageError) -> StoreAnswer {
         switch question {

@@ -7,6 +7,7 @@ internal import BridgeCore
 final class StoreSession {
     let database: Database
     let statements: StoreStatements
+    private let log: LogWatch
     /// What the current transaction changes stands here already; `before` knows how it was.
     var tallies: [StoredConnectionID: StoreTally]
     var head: UInt64
@@ -56,6 +57,7 @@ final class StoreSession {
         for (id, tally) in old?.tallies ?? [:] { tallies[id]?.limits = tally.limits }
         gaps = try StoreSession.gaps(database)
         purges = try StoreSession.purges(database)
+        log = LogWatch(database)
         self.database = database
     }
 
@@ -64,6 +66,9 @@ final class StoreSession {
 
     /// Something that is kept may become too old.
     var isAgeing: Bool { tallies.values.contains { $0.limits.maxAge != nil && $0.history.records > 0 } }
+
+    /// What somebody else has made of the log.
+    var logFinding: LogWatch.Finding { log.look(at: database) }
 
     /// What has been shown must be synced first, for its sequences were not reserved.
     var needsSync: Bool { head > syncedReservation }

@@ -133,6 +133,7 @@ final class BridgeStore {
     private func takeNews() {
         let news = store.takeNews()
         tell(of: news.failure)
+        for mending in news.mended { warn(of: mending) }
         isOverloaded = false
         isCongested = news.isCongested
         let refused = Set(news.refused)
@@ -145,6 +146,8 @@ final class BridgeStore {
             offer.completion(!refused.contains(offer.ticket))
         }
         for listener in onNews { listener(news) }
+        // What is missing was noted by now.
+        if news.isToBeTold { store.tellAll() }
         if news.isClosed {
             isClosed = true
             // Their threads are at their end, and leave nothing behind.
@@ -168,6 +171,18 @@ final class BridgeStore {
         // Another reason is no progress.
         failingSince = failure == nil ? nil : failingSince ?? loop.now
         self.failure = failure
+    }
+
+    private func warn(of mending: StoreMending) {
+        let what =
+            switch mending {
+            case .log: "wsbridge.db-wal was deleted or replaced"
+            case .lock: "wsbridge.lock was deleted, replaced or emptied"
+            }
+        log.warning(
+            "somebody has changed the files of the store; they were made again, and nothing is lost",
+            ["path": .text(path), "what": .text(what)]
+        )
     }
 
     /// Nothing could be written for a while: the disk does not answer, or has no room.

@@ -194,10 +194,10 @@ extension EventLog {
         }
     }
 
-    /// Notes that records may have been lost in those before a sequence by a power cut.
+    /// Notes that records may have been lost in those before a sequence, by a power cut or as nothing could be stored.
     func passGaps(_ cursor: inout LogCursor, before limit: UInt64) {
         guard cursor.position < gapsThrough else { return }
-        for gap in gaps where gap.cause == .powerCut {
+        for gap in gaps where gap.mayHaveLost {
             // One that the reader stands in was noted when it came.
             let (first, last) = (gap.sequences.lowerBound, gap.sequences.upperBound)
             if cursor.position < first, last < limit { lose(through: last, &cursor) }
