@@ -458,3 +458,24 @@ def test_a_file_that_is_moved_away_refuses_messages_until_it_is_back(
     durable(away)
     away.come_back()
     assert away.peer().received(2) == ["before", "after"]
+
+
+def test_nothing_is_dropped_to_make_room_for_what_cannot_be_stored(
+    away: Upstream, serve_file: Callable[..., Bridge], data: Path, tmp_path: Path
+) -> None:
+    connection = {"url": away.url, "outbox": {"maxMessages": 2, "overflow": "dropOldest"}}
+    settings = {"storage": {"directory": str(data)}, "connections": {"default": connection}}
+    bridge = serve_file(json.dumps(settings))
+    ids = [bridge.send(text).json()["id"] for text in ("one", "two")]
+    aside = tmp_path / "aside"
+    data.rename(aside)
+    assert_problem(bridge.post("/messages", b"refused"), 503, "storage-unavailable")
+    assert [message["id"] for message in bridge.get("/outbox").json()["messages"]] == ids
+    aside.rename(data)
+    await_storage(bridge, is_well=True)
+    bridge.send("three")
+    assert bridge.get(f"/outbox/{ids[0]}").json()["state"] == "dropped"
+    kill(bridge)
+    serve_file(json.dumps(settings))
+    away.come_back()
+    assert away.peer().received(2) == ["two", "three"]

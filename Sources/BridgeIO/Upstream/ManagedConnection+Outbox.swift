@@ -166,7 +166,7 @@ extension ManagedConnection {
         if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }
 
-    private func lose(_ id: MessageID, as state: MessageState) {
+    func lose(_ id: MessageID, as state: MessageState) {
         let name = id.description
         record(state == .expired ? .messageExpired(id: name) : .messageDropped(id: name))
         end(id, as: state)
