@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import json
 import os
@@ -18,8 +17,8 @@ import pytest
 
 from assertions import assert_problem
 from harness import Bridge, Client, Upstream, await_truth
+from harness.disks import SYNCS, stuck_disk
 from harness.environment import BINARY
-from harness.pump import Pump
 
 Durable = Callable[..., Bridge]
 #: Input/output error, as `sysexits.h` has it.
@@ -304,9 +303,6 @@ def below(bridge: Bridge) -> Bridge:
     return bridge
 
 
-SYNCS = "fsync,fdatasync"
-
-
 @pytest.mark.parametrize("error", ["EIO", "EROFS", "ENOSPC", "EACCES"])
 @pytest.mark.parametrize("call", ["pwrite64", SYNCS])
 def test_a_disk_that_fails_for_a_while_refuses_messages_and_recovers(
@@ -338,23 +334,6 @@ def post_until(status: int, bridge: Bridge, accepted: list[str]) -> None:
             if response.status == status:
                 return
     pytest.fail(f"no message was answered with {status}")
-
-
-@contextlib.contextmanager
-def stuck_disk(bridge: Bridge, tmp_path: Path) -> Iterator[None]:
-    """Have no sync of the bridge's come back meanwhile."""
-    command = ["strace", "-f", "-p", str(bridge.pid), "-o", str(tmp_path / "strace.log")]
-    command += ["-e", f"trace={SYNCS}", "-e", f"inject={SYNCS}:delay_enter=3600000000"]
-    strace = subprocess.Popen(command, stderr=subprocess.PIPE)
-    try:
-        assert strace.stderr
-        threads = len(os.listdir(f"/proc/{bridge.pid}/task"))
-        Pump(strace.stderr).until(lambda text: " attached" in text or None, f"{threads} threads attached")
-        yield
-    finally:
-        # The kernel lets go of the bridge then, whose sync goes on. strace may wait for one that has ended.
-        strace.kill()
-        strace.wait()
 
 
 def ask_for_answers_later(bridge: Bridge, stack: contextlib.ExitStack, count: int) -> list[Client]:
@@ -412,34 +391,6 @@ def test_a_disk_that_does_not_answer_does_not_keep_the_bridge_from_stopping(
     assert bridge.exit_code() == 0
     last = run_bridge("serve", *flags).listening()
     assert last.status()["outbox"]["messages"] >= 1
-
-
-def test_while_too_much_waits_for_the_disk_upstreams_wait_too_and_are_not_thought_dead(
-    upstream: Upstream, run_bridge: Callable[..., Bridge], data: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "wsbridge.yaml"
-    connection = {
-        "url": upstream.url,
-        "heartbeat": {"interval": "500ms", "missLimit": 1},
-        "outbox": {"maxBytes": "64MiB"},
-    }
-    configuration = {"connections": {"default": connection}, "storage": {"directory": data.name}}
-    path.write_text(json.dumps(configuration))
-    flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
-    bridge = run_bridge("serve", *flags).listening()
-    bridge.await_ready()
-    body = b"x" * (1 << 20)
-    with concurrent.futures.ThreadPoolExecutor(30) as pool:
-        with stuck_disk(bridge, tmp_path):
-            senders = [pool.submit(bridge.post, "/messages", body) for _ in range(30)]
-            bridge.await_status(lambda status: status["outbox"]["messages"] == 30, "all have come")
-            upstream.peer().send("unread")
-            # By then it would have come, and heartbeats were due.
-            await_truth(lambda: bridge.get("/healthz").status == 503, "the disk does not answer")
-            assert bridge.status()["counters"]["received"] == 0
-        assert [sender.result().status for sender in senders] == [202] * 30
-    bridge.await_status(lambda status: status["counters"]["received"] == 1, "the upstream is read again")
-    assert len(upstream.peers) == 1
 
 
 def test_a_file_that_is_moved_away_refuses_messages_until_it_is_back(
