@@ -82,11 +82,11 @@ final class StoreDirectory {
     /// Says whether records may have been shown that are not in the database; that survives a kill, not a power cut,
     /// which shows by itself.
     ///
-    /// It needs no room on the disk. Where even that cannot be written nobody can be told.
+    /// It needs no room on the disk. Where even that cannot be written it is tried again the next time.
     func note(hasUnstored: Bool) {
         guard written.hasUnstored != hasUnstored else { return }
         written.hasUnstored = hasUnstored
-        _ = written.write(to: descriptor)
+        if !written.write(to: descriptor) { written.hasUnstored.toggle() }
     }
 
     /// Sees to it that the lock still is where others look for it, and returns whether it had to be made again.
@@ -94,7 +94,7 @@ final class StoreDirectory {
     /// - Throws: `inUse` if somebody else has it by now.
     func keepLock() throws(StorageError) -> Bool {
         let found = FileIdentity(at: lockPath)
-        if found == identity, found?.size == Note.bytes { return false }
+        if found == identity, let found, found.size >= Note.bytes { return false }
         if found != identity {
             let folder = String(database.dropLast("/wsbridge.db".count))
             let new = try StoreDirectory.lock(lockPath, in: folder)

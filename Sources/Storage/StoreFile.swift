@@ -19,6 +19,7 @@ struct StoreFile {
         var mark = ""
         var boot = ""
         var isClean = true
+        var forgotten: UInt64 = 0
     }
 
     /// Opens the file for the first time in this process, and finds out what is lost.
@@ -64,7 +65,9 @@ struct StoreFile {
         try session.sync()
         try directory.write(marks: [mark])
         try directory.sync()
-        return Opening(session: session, recovery: try session.recovery(epoch: epoch))
+        var recovery = try session.recovery(epoch: epoch)
+        recovery.forgottenThrough = past.forgotten
+        return Opening(session: session, recovery: recovery)
     }
 
     /// Opens the file again after something failed, to go on where `session` was.
@@ -128,7 +131,9 @@ struct StoreFile {
 
     /// Nil: it is new.
     private func past(_ database: borrowing Database) throws(StorageError) -> Past? {
-        let row = try database.prepare("SELECT epoch, head, reserved, mark, boot, clean FROM store")
+        let row = try database.prepare(
+            "SELECT epoch, head, reserved, mark, boot, clean, forgotten FROM store"
+        )
         guard try row.next() else { return nil }
         return Past(
             epoch: Epoch(bits: UInt64(clamping: row.integer(0))),
@@ -136,24 +141,26 @@ struct StoreFile {
             reserved: UInt64(clamping: row.integer(2)),
             mark: row.text(3) ?? "",
             boot: row.text(4) ?? "",
-            isClean: row.integer(5) != 0
+            isClean: row.integer(5) != 0,
+            forgotten: UInt64(clamping: row.integer(6))
         )
     }
 
     private func write(_ past: Past, _ database: borrowing Database) throws(StorageError) {
         let statement = try database.prepare(
             """
-            INSERT OR REPLACE INTO store (id, epoch, head, reserved, clean, boot, mark)
-                VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT OR REPLACE INTO store (id, epoch, head, reserved, clean, forgotten, boot, mark)
+                VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         )
-        statement.bind(past.boot, at: 5)
-        statement.bind(past.mark, at: 6)
+        statement.bind(past.boot, at: 6)
+        statement.bind(past.mark, at: 7)
         try statement.run(
             Int64(clamping: past.epoch.bits),
             Int64(clamping: past.head),
             Int64(clamping: past.reserved),
-            past.isClean ? 1 : 0
+            past.isClean ? 1 : 0,
+            Int64(clamping: past.forgotten)
         )
     }
 }

@@ -144,26 +144,31 @@ final class StoreSession {
     private func writeTallies() throws(StorageError) {
         for (id, old) in before.tallies {
             guard let tally = tallies[id], tally != old else { continue }
-            let history = tally.history
-            try statements.setConnection.run(
-                Int64(history.records),
-                Int64(history.bytes),
-                Int64(clamping: history.recorded),
-                Int64(clamping: history.newest),
-                Int64(clamping: history.skipped),
-                Int64(clamping: history.skippedThrough),
-                Int64(clamping: history.trimmed),
-                Int64(clamping: history.trimmedThrough),
-                history.trimmedAt.millisecondsSince1970,
-                Int64(clamping: tally.lastMessage),
-                id.number
-            )
+            try write(tally, of: id)
         }
         if head > reserved - min(reserved, StoreSession.reservation / 2) {
             reserved = head + StoreSession.reservation
         }
         guard head != before.head || reserved != before.reserved else { return }
         try statements.setHead.run(Int64(clamping: head), Int64(clamping: reserved))
+    }
+
+    func write(_ tally: StoreTally, of id: StoredConnectionID) throws(StorageError) {
+        let history = tally.history
+        try statements.setConnection.run(
+            Int64(history.records),
+            Int64(history.bytes),
+            Int64(clamping: history.recorded),
+            Int64(clamping: history.newest),
+            Int64(clamping: history.skipped),
+            Int64(clamping: history.skippedThrough),
+            Int64(clamping: history.trimmed),
+            Int64(clamping: history.trimmedThrough),
+            history.trimmedAt.millisecondsSince1970,
+            Int64(clamping: history.unknownThrough),
+            Int64(clamping: tally.lastMessage),
+            id.number
+        )
     }
 
     // MARK: What is too much
