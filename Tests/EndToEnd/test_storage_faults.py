@@ -308,7 +308,7 @@ def below(bridge: Bridge) -> Bridge:
 def test_a_disk_that_fails_for_a_while_refuses_messages_and_recovers(
     away: Upstream, durable: Durable, error: str, call: str
 ) -> None:
-    bridge = below(durable(away, wrapper=injected(f"{call}:error={error}:when=40..42")))
+    bridge = below(durable(away, wrapper=injected(f"{call}:error={error}:when=60..62")))
     accepted: list[str] = []
     post_until(503, bridge, accepted)
     assert bridge.status()["storage"]["error"]
