@@ -14,7 +14,9 @@ final class BridgeStore {
     let path: String
     /// Why nothing can be written at the moment; nil: it can.
     private(set) var failure: StorageError?
-    /// Since when that is so.
+    /// What could not be read, as it is damaged; nil: nothing was found.
+    private(set) var damage: StorageError?
+    /// Since when nothing can be written.
     private var failingSince: Instant?
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
@@ -198,6 +200,7 @@ final class BridgeStore {
         json.object { json in
             json.member("path", path)
             json.member("error", failure?.text)
+            json.member("damage", damage?.text)
         }
     }
 
@@ -240,6 +243,13 @@ extension BridgeStore: RecordStore {
     }
 
     private func takeAnswers() {
+        if damage == nil, let found = pager.damage {
+            damage = found
+            log.error(
+                "a part of the store is damaged: readers get a gap in its place",
+                ["error": .text(found.text)]
+            )
+        }
         for (number, answer) in pager.takeAnswers() {
             guard let completion = questions.removeValue(forKey: number) else { continue }
             switch answer {
