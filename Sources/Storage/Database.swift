@@ -152,11 +152,19 @@ internal import Glibc
         return Int(pages - done)
     }
 
-    /// Looks at every page, and throws if one is wrong.
+    /// Looks at every page, and throws if one is wrong; what it tells of are the first findings.
     func verify() throws(StorageError) {
-        guard let finding = try text("PRAGMA quick_check(1)"), finding != "ok" else { return }
-        throw StorageError(.damaged, path: path, detail: finding)
+        let rows = try prepare("PRAGMA quick_check(\(Database.mostFindings))")
+        var findings: [String] = []
+        while try rows.next() { findings.append(rows.text(0) ?? "") }
+        guard findings != ["ok"] else { return }
+        // SQLite gives several lines in one, the first of which is a heading.
+        let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
+        let first = lines.prefix(Database.mostFindings)
+        throw StorageError(.damaged, path: path, detail: first.joined(separator: "; "))
     }
+
+    private static let mostFindings = 3
 
     private func check(_ status: CInt) throws(StorageError) {
         guard status != SQLITE_OK else { return }

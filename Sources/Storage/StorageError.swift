@@ -40,7 +40,8 @@ package struct StorageError: Error, Equatable, Sendable {
     package var text: String {
         let said = detail.isEmpty ? "" : " (\(detail))"
         return switch reason {
-        case .damaged: "\(path) is damaged\(said); to start without it, move it and its -wal file away"
+        case .damaged:
+            "\(path) is damaged\(said); restore a backup, or to start without it, move it and its -wal file away"
         case .foreign: "\(path) was not made by wsbridge\(said); choose another directory, or move it away"
         case .newer(let version, let known):
             "\(path) has version \(version), and this program knows up to \(known); use the newer program"

@@ -13,6 +13,8 @@ final class StoreDirectory {
     private var identity: FileIdentity?
     /// What this process has written.
     private(set) var written = Note(process: getpid(), marks: [])
+    /// What was there before anything was made.
+    let remains: StoreRemains
 
     /// What the lock file says: a line with the process, one for each mark, and then words with a colon in front.
     struct Note: Equatable {
@@ -25,13 +27,13 @@ final class StoreDirectory {
 
     /// Makes the directory, its parents and the files if they are not there, for this user alone, and takes it.
     init(_ path: String) throws(StorageError) {
-        let folder = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let folder = path.count > 1 ? StoreDirectory.folder(path) : path
         database = StoreDirectory.database(in: path)
-        lockPath = folder + "/wsbridge.lock"
+        lockPath = StoreDirectory.lock(in: path)
         try StoreDirectory.make(folder)
         descriptor = try StoreDirectory.lock(lockPath, in: folder)
         identity = FileIdentity(of: descriptor)
-        // SQLite takes an empty file for a new database; made here, nobody else can ever read it.
+        remains = StoreRemains(of: database, Note(of: descriptor))
         do throws(StorageError) {
             try makeDatabase()
         } catch {
@@ -40,7 +42,9 @@ final class StoreDirectory {
         }
     }
 
+    /// SQLite takes an empty file for a new database; made here, nobody else can ever read it.
     private func makeDatabase() throws(StorageError) {
+        try remains.check()
         let made = unsafe Glibc.open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if made >= 0 {
             close(made)
@@ -49,16 +53,17 @@ final class StoreDirectory {
             return
         }
         guard errno == EEXIST else { throw StoreDirectory.failure(errno, database) }
-        let found = try StoreDirectory.open(database)
-        defer { close(found) }
-        if note?.marks.isEmpty == false, lseek(found, 0, SEEK_END) == 0 {
-            throw StorageError(.damaged, path: database, detail: "it is empty and was not before")
-        }
+        close(try StoreDirectory.open(database))
     }
 
     /// Where the database of a directory is.
-    static func database(in path: String) -> String {
-        path + (path.hasSuffix("/") ? "" : "/") + "wsbridge.db"
+    static func database(in path: String) -> String { folder(path) + "/wsbridge.db" }
+
+    /// Where the lock file of a directory is.
+    static func lock(in path: String) -> String { folder(path) + "/wsbridge.lock" }
+
+    private static func folder(_ path: String) -> String {
+        path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
     /// The lock goes with the descriptor, however the process ends.
@@ -150,13 +155,14 @@ final class StoreDirectory {
 
     private static let mostAttempts = 100
 
-    private static func open(_ path: String) throws(StorageError) -> CInt {
-        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    /// Opens a file of the directory for reading and writing; `flags` are more of `open`'s.
+    static func open(_ path: String, _ flags: CInt = O_CREAT) throws(StorageError) -> CInt {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno, path) }
         return descriptor
     }
 
-    private static func failure(_ error: CInt, _ path: String) -> StorageError {
+    static func failure(_ error: CInt, _ path: String) -> StorageError {
         StorageError(StorageError.reason(error), path: path, detail: SystemError.text(error))
     }
 }
@@ -167,7 +173,7 @@ extension StoreDirectory.Note {
     private static let unstored = ":unstored"
 
     /// Nil if there is nothing that can be understood.
-    fileprivate init?(of descriptor: CInt) {
+    init?(of descriptor: CInt) {
         var bytes = [UInt8](repeating: 0, count: Int(Self.bytes))
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }

@@ -24,9 +24,13 @@ struct StoreFile {
 
     /// Opens the file for the first time in this process, and finds out what is lost.
     func open(random: inout some RandomNumberGenerator) throws(StorageError) -> Opening {
+        let remains = directory.remains
         let database = try connect()
+        // Made again it would look as if there had been nothing.
+        if remains.wasThere, try options.schema.knownVersion(of: database) == 0 { throw remains.emptied }
         try options.schema.prepare(database, at: options.clock.wall().millisecondsSince1970)
         let found = try past(database)
+        if remains.wasThere, found == nil { throw remains.emptied }
         var past = found ?? Past(epoch: Epoch(startedAt: options.clock.wall(), random: &random))
         let oldMark = try mark(past, database)
         let note = directory.note
@@ -36,9 +40,11 @@ struct StoreFile {
             // Its ids may have been given to others after it was copied.
             past.epoch = Epoch(startedAt: options.clock.wall(), random: &random)
         }
+        var doubts: [StoreDoubt] = remains.wasThere && !isKnown ? [.another] : []
         var gap: StoredGap?
         if !past.isClean {
-            let isSameBoot = !past.boot.isEmpty && past.boot == options.boot
+            if isKnown, !remains.hasLog { doubts.append(.logMissing) }
+            let isSameBoot = !past.boot.isEmpty && past.boot == options.boot && !doubts.contains(.logMissing)
             if !isSameBoot { try database.verify() }
             if past.reserved > past.head {
                 // More may have been shown than is there: by a power cut, or while nothing could be written.
@@ -63,9 +69,11 @@ struct StoreFile {
             }
         }
         try session.sync()
-        try directory.write(marks: [mark])
+        // Before the lock file tells of the database, it is there whatever happens.
         try directory.sync()
+        try directory.write(marks: [mark])
         var recovery = try session.recovery(epoch: epoch)
+        recovery.doubts = doubts
         recovery.forgottenThrough = past.forgotten
         return Opening(session: session, recovery: recovery)
     }

@@ -71,6 +71,12 @@ final class BridgeStore {
         connections = StoredConnections(recovery)
         recovery.connections = []
         origin = recovery
+        for doubt in recovery.doubts {
+            log.warning(
+                "the store is not as the bridge before has left it",
+                ["path": .text(path), "finding": .text(doubt.text)]
+            )
+        }
         bell.onRing = { [unowned self] in takeNews() }
         pagerBell.onRing = { [unowned self] in takeAnswers() }
     }

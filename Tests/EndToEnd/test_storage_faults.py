@@ -21,8 +21,6 @@ from harness.disks import SYNCS, stuck_disk
 from harness.environment import BINARY
 
 Durable = Callable[..., Bridge]
-#: Input/output error, as `sysexits.h` has it.
-STORE_UNUSABLE = 74
 NOBODY = 65534
 
 
@@ -49,23 +47,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield disk
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-@pytest.fixture
-def refusal(run_bridge: Callable[..., Bridge], data: Path) -> Callable[..., str]:
-    """Start a bridge that must not start, and return why; `check` must say the same where it can know."""
-
-    def start(directory: Path = data, *, is_checkable: bool = True, **options: Any) -> str:
-        flags = ["--upstream", "ws://127.0.0.1:9/", "--listen", "127.0.0.1:0", "--data-dir", str(directory)]
-        serve = run_bridge("serve", *flags, **options)
-        assert serve.exit_code() == STORE_UNUSABLE
-        if is_checkable:
-            check = run_bridge("check", *flags, **options)
-            assert check.exit_code() == STORE_UNUSABLE
-            assert check.err.text == serve.err.text
-        return serve.err.text
-
-    return start
 
 
 def kill(bridge: Bridge) -> None:
@@ -97,12 +78,12 @@ def test_a_directory_is_made_with_its_parents(away: Upstream, durable: Durable, 
 
 
 def test_a_directory_is_for_one_process(
-    away: Upstream, durable: Durable, refusal: Callable[..., str]
+    away: Upstream, durable: Durable, data: Path, refusal: Callable[..., str]
 ) -> None:
     first = durable(away)
     first.send("hello")
     # It may be checked all the same.
-    text = refusal(is_checkable=False)
+    text = refusal(data, is_checkable=False)
     assert text.endswith(f"is in use by process {first.pid}\n")
     assert len(first.get("/outbox").json()["messages"]) == 1
 
@@ -146,7 +127,7 @@ def test_a_full_disk_is_refused(small_disk: Path, refusal: Callable[..., str]) -
 
 def test_a_file_in_the_place_of_the_directory_is_refused(data: Path, refusal: Callable[..., str]) -> None:
     data.write_text("what is this")
-    assert "cannot be read and written" in refusal(is_checkable=False)
+    assert "cannot be read and written" in refusal(data)
 
 
 def corrupt_head(path: Path) -> None:
@@ -162,7 +143,11 @@ def empty(path: Path) -> None:
     os.truncate(path, 0)
 
 
-@pytest.mark.parametrize("damage", [corrupt_head, truncate, empty])
+def leave_a_byte(path: Path) -> None:
+    os.truncate(path, 1)
+
+
+@pytest.mark.parametrize("damage", [corrupt_head, truncate, empty, leave_a_byte])
 def test_a_damaged_file_is_refused_and_left_as_it_is(
     away: Upstream,
     durable: Durable,
@@ -174,7 +159,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(
     database = data / "wsbridge.db"
     damage(database)
     before = database.read_bytes()
-    text = refusal(is_checkable=damage is not empty)
+    text = refusal(data)
     assert f"{database} is damaged" in text
     assert "move it" in text
     assert database.read_bytes() == before
@@ -189,7 +174,7 @@ def test_a_file_of_another_program_is_refused(data: Path, refusal: Callable[...,
     with contextlib.closing(sqlite3.connect(data / "wsbridge.db")) as other:
         other.execute("CREATE TABLE theirs (x)")
         other.commit()
-    assert "was not made by wsbridge" in refusal()
+    assert "was not made by wsbridge" in refusal(data)
 
 
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(
@@ -201,7 +186,7 @@ def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(
         newer.execute("INSERT INTO migrations VALUES (99, 0)")
         newer.commit()
     before = database.read_bytes()
-    assert "has version 99" in refusal()
+    assert "has version 99" in refusal(data)
     assert database.read_bytes() == before
 
 

@@ -14,6 +14,8 @@ package struct StoreRecovery: Equatable, Sendable {
     package var forgottenThrough: UInt64 = 0
     /// No connection ever had this id, nor a greater one.
     package var nextConnection: StoredConnectionID
+    /// What people should know of.
+    package var doubts: [StoreDoubt] = []
 
     package init(epoch: Epoch, headSequence: UInt64, nextConnection: StoredConnectionID) {
         self.epoch = epoch
