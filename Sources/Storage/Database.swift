@@ -46,7 +46,7 @@ internal import Glibc
         unsafe sqlite3_extended_result_codes(handle, 1)
         unsafe sqlite3_busy_timeout(handle, Database.patience)
         if case .reading = access {
-            _ = unsafe wsbridge_sqlite_configure(handle, CInt(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), 1)
+            leaveLog()
         }
         // This takes the place of SQLite's own hook, which checkpoints; a pragma about that would take this one's.
         // The cell lives as long as the connection: `deinit` frees it after closing.
@@ -74,6 +74,27 @@ internal import Glibc
 
     /// The file is not any more where it was opened.
     var hasMoved: Bool { unsafe wsbridge_sqlite_has_moved(handle) != 0 }
+
+    /// Where its log is.
+    var logPath: String { path + "-wal" }
+
+    /// How long the log has to be, in bytes, as of the last commit.
+    ///
+    /// What is in the file already counts as long as the log was not begun anew; its pages have the size that a
+    /// database of ours has.
+    var logSize: Int64 {
+        let frames = unsafe Int64(wsbridge_sqlite_log_frames(handle))
+        return frames == 0 ? 0 : Database.logHeader + frames * (Database.frameHeader + Database.pageSize)
+    }
+
+    static let pageSize: Int64 = 4096
+    private static let logHeader: Int64 = 32
+    private static let frameHeader: Int64 = 24
+
+    /// Has the log be left as it is when this is closed, since what is in it is not what it should be.
+    func leaveLog() {
+        _ = unsafe wsbridge_sqlite_configure(handle, CInt(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), 1)
+    }
 
     /// A transaction is open: it was begun, and SQLite has not rolled it back by itself.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
@@ -131,11 +152,19 @@ internal import Glibc
         return Int(pages - done)
     }
 
-    /// Looks at every page, and throws if one is wrong.
+    /// Looks at every page, and throws if one is wrong; what it tells of are the first findings.
     func verify() throws(StorageError) {
-        guard let finding = try text("PRAGMA quick_check(1)"), finding != "ok" else { return }
-        throw StorageError(.damaged, path: path, detail: finding)
+        let rows = try prepare("PRAGMA quick_check(\(Database.mostFindings))")
+        var findings: [String] = []
+        while try rows.next() { findings.append(rows.text(0) ?? "") }
+        guard findings != ["ok"] else { return }
+        // SQLite gives several lines in one, the first of which is a heading.
+        let lines = findings.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }
+        let first = lines.prefix(Database.mostFindings)
+        throw StorageError(.damaged, path: path, detail: first.joined(separator: "; "))
     }
+
+    private static let mostFindings = 3
 
     private func check(_ status: CInt) throws(StorageError) {
         guard status != SQLITE_OK else { return }

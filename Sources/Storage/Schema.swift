@@ -75,13 +75,14 @@ struct Schema {
             reserved INTEGER NOT NULL,  -- no greater sequence was ever shown, even if a power cut took the record
             mark TEXT NOT NULL,         -- tells this file from copies of it, with the lock file
             boot TEXT NOT NULL,         -- which start of the machine it was last opened in
-            clean INTEGER NOT NULL      -- 1: it was closed by whoever had it last
+            clean INTEGER NOT NULL,     -- 1: it was closed by whoever had it last
+            forgotten INTEGER NOT NULL  -- up to this sequence connections may have had records that nobody knows of any more
         ) STRICT;
 
         CREATE TABLE connections (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL,
-            removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted
+            removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted, 2: it is, and this row is left
             records INTEGER NOT NULL DEFAULT 0,          -- that are kept
             bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
             recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
@@ -91,8 +92,10 @@ struct Schema {
             trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
             trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
             trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded
+            unknown_through INTEGER NOT NULL DEFAULT 0,  -- others of its name may have had records up to this sequence
             last_message INTEGER NOT NULL DEFAULT 0      -- number of the newest message that was to be sent
         ) STRICT;
+        CREATE INDEX connections_by_name ON connections (name, id);
 
         CREATE TABLE records (
             sequence INTEGER PRIMARY KEY,
@@ -110,7 +113,7 @@ struct Schema {
             id INTEGER PRIMARY KEY,
             first INTEGER NOT NULL,
             last INTEGER NOT NULL,
-            cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records
+            cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records, 2 nothing could be stored
         ) STRICT;
 
         -- Messages that are to be sent.

@@ -18,6 +18,8 @@ package struct StorageError: Error, Equatable, Sendable {
         case full
         /// It was moved or deleted while it was in use.
         case moved
+        /// What was in its log was taken out by somebody while it was in use.
+        case cut
         /// Reading, writing or syncing failed.
         case failing
     }
@@ -38,7 +40,8 @@ package struct StorageError: Error, Equatable, Sendable {
     package var text: String {
         let said = detail.isEmpty ? "" : " (\(detail))"
         return switch reason {
-        case .damaged: "\(path) is damaged\(said); to start without it, move it and its -wal file away"
+        case .damaged:
+            "\(path) is damaged\(said); restore a backup, or to start without it, move it and its -wal file away"
         case .foreign: "\(path) was not made by wsbridge\(said); choose another directory, or move it away"
         case .newer(let version, let known):
             "\(path) has version \(version), and this program knows up to \(known); use the newer program"
@@ -47,6 +50,7 @@ package struct StorageError: Error, Equatable, Sendable {
         case .notWritable: "\(path) cannot be read and written\(said)"
         case .full: "there is no room left for \(path)\(said)"
         case .moved: "\(path) was moved or deleted while it was in use\(said)"
+        case .cut: "\(path) was cut while it was in use\(said); nothing is stored until the next start"
         case .failing: "\(path) cannot be used\(said)"
         }
     }
@@ -55,7 +59,7 @@ package struct StorageError: Error, Equatable, Sendable {
     var mayPass: Bool {
         switch reason {
         case .inUse, .notWritable, .full, .moved, .failing: true
-        case .damaged, .foreign, .newer: false
+        case .damaged, .foreign, .newer, .cut: false
         }
     }
 }

@@ -9,7 +9,7 @@ package final class Store: Sendable {
     package let path: String
 
     private let mailbox: StoreMailbox
-    private let options: StoreOptions
+    let options: StoreOptions
     private let recovery: Guarded<StoreRecovery?>
     /// Nil once it is closed.
     private let thread: Guarded<StoreThread?>
@@ -54,6 +54,9 @@ package final class Store: Sendable {
         mailbox.note(facts)
     }
 
+    /// Tells that all that was shown and is not stored was noted before, as news wanted it (`isToBeTold`).
+    package func tellAll() { mailbox.tellAll() }
+
     /// What has happened since the last call.
     package func takeNews() -> StoreNews { mailbox.takeNews() }
 
@@ -67,8 +70,6 @@ package final class Store: Sendable {
     package func makeReader() throws(StorageError) -> StoreReader {
         try StoreReader(path, vfs: options.vfs)
     }
-
-    var vfs: String? { options.vfs }
 
     /// Begins to close it, without waiting: `news` says when that is done.
     ///

@@ -8,30 +8,32 @@ final class StoreDirectory {
     /// Where the database is.
     let database: String
     private let lockPath: String
-    private let descriptor: CInt
+    private var descriptor: CInt
+    /// The file of the lock that is held.
+    private var identity: FileIdentity?
+    /// What this process has written.
+    private(set) var written = Note(process: getpid(), marks: [])
+    /// What was there before anything was made.
+    let remains: StoreRemains
 
-    /// What the lock file says.
+    /// What the lock file says: a line with the process, one for each mark, and then words with a colon in front.
     struct Note: Equatable {
         var process: Int32
         /// Which database was there last; several while its mark is being changed, none if it is not known.
         var marks: [String]
+        /// Records may have been shown that are not in the database, nor known there to be missing.
+        var hasUnstored = false
     }
 
     /// Makes the directory, its parents and the files if they are not there, for this user alone, and takes it.
     init(_ path: String) throws(StorageError) {
-        let folder = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        let folder = path.count > 1 ? StoreDirectory.folder(path) : path
         database = StoreDirectory.database(in: path)
-        lockPath = folder + "/wsbridge.lock"
+        lockPath = StoreDirectory.lock(in: path)
         try StoreDirectory.make(folder)
-        descriptor = try StoreDirectory.open(lockPath)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let error = errno
-            let holder = note?.process
-            close(descriptor)
-            guard error == EWOULDBLOCK else { throw StoreDirectory.failure(error, lockPath) }
-            throw StorageError(.inUse(process: holder), path: folder)
-        }
-        // SQLite takes an empty file for a new database; made here, nobody else can ever read it.
+        descriptor = try StoreDirectory.lock(lockPath, in: folder)
+        identity = FileIdentity(of: descriptor)
+        remains = StoreRemains(of: database, Note(of: descriptor))
         do throws(StorageError) {
             try makeDatabase()
         } catch {
@@ -40,7 +42,9 @@ final class StoreDirectory {
         }
     }
 
+    /// SQLite takes an empty file for a new database; made here, nobody else can ever read it.
     private func makeDatabase() throws(StorageError) {
+        try remains.check()
         let made = unsafe Glibc.open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if made >= 0 {
             close(made)
@@ -49,16 +53,17 @@ final class StoreDirectory {
             return
         }
         guard errno == EEXIST else { throw StoreDirectory.failure(errno, database) }
-        let found = try StoreDirectory.open(database)
-        defer { close(found) }
-        if note?.marks.isEmpty == false, lseek(found, 0, SEEK_END) == 0 {
-            throw StorageError(.damaged, path: database, detail: "it is empty and was not before")
-        }
+        close(try StoreDirectory.open(database))
     }
 
     /// Where the database of a directory is.
-    static func database(in path: String) -> String {
-        path + (path.hasSuffix("/") ? "" : "/") + "wsbridge.db"
+    static func database(in path: String) -> String { folder(path) + "/wsbridge.db" }
+
+    /// Where the lock file of a directory is.
+    static func lock(in path: String) -> String { folder(path) + "/wsbridge.lock" }
+
+    private static func folder(_ path: String) -> String {
+        path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
     /// The lock goes with the descriptor, however the process ends.
@@ -69,25 +74,45 @@ final class StoreDirectory {
     }
 
     /// What the lock file says; nil if nothing that can be understood.
-    var note: Note? {
-        var bytes = [UInt8](repeating: 0, count: StoreDirectory.noteBytes)
-        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
-        guard let process = lines.first.flatMap({ Int32($0) }) else { return nil }
-        return Note(process: process, marks: lines.dropFirst().map(String.init))
-    }
+    var note: Note? { Note(of: descriptor) }
 
     /// Says who has the directory and which database this is, safe from a power cut.
-    func write(marks: [String]) throws(StorageError) {
-        var bytes = Array(([String(getpid())] + marks).joined(separator: "\n").utf8)
-        // One write of always the same size, so that whoever is killed leaves either this or what was there before.
-        bytes += [UInt8](repeating: UInt8(ascii: "\n"), count: max(0, StoreDirectory.noteBytes - bytes.count))
-        let isWritten = unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
-        guard isWritten, fsync(descriptor) == 0 else { throw StoreDirectory.failure(errno, lockPath) }
+    func write(marks: [String], hasUnstored: Bool = false) throws(StorageError) {
+        written = Note(process: getpid(), marks: marks, hasUnstored: hasUnstored)
+        guard written.write(to: descriptor), fsync(descriptor) == 0 else {
+            throw StoreDirectory.failure(errno, lockPath)
+        }
     }
 
-    private static let noteBytes = 256
+    /// Says whether records may have been shown that are not in the database; that survives a kill, not a power cut,
+    /// which shows by itself.
+    ///
+    /// It needs no room on the disk. Where even that cannot be written it is tried again the next time.
+    func note(hasUnstored: Bool) {
+        guard written.hasUnstored != hasUnstored else { return }
+        written.hasUnstored = hasUnstored
+        if !written.write(to: descriptor) { written.hasUnstored.toggle() }
+    }
+
+    /// Sees to it that the lock still is where others look for it, and returns whether it had to be made again.
+    ///
+    /// - Throws: `inUse` if somebody else has it by now.
+    func keepLock() throws(StorageError) -> Bool {
+        let found = FileIdentity(at: lockPath)
+        if found == identity, let found, found.size >= Note.bytes { return false }
+        if found != identity {
+            let folder = String(database.dropLast("/wsbridge.db".count))
+            let new = try StoreDirectory.lock(lockPath, in: folder)
+            close(descriptor)
+            descriptor = new
+            identity = FileIdentity(of: new)
+        }
+        guard written.write(to: descriptor), fsync(descriptor) == 0 else {
+            throw StoreDirectory.failure(errno, lockPath)
+        }
+        try sync()
+        return true
+    }
 
     /// Makes the names of the files safe from a power cut.
     func sync() throws(StorageError) {
@@ -107,13 +132,64 @@ final class StoreDirectory {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure(errno, folder) }
     }
 
-    private static func open(_ path: String) throws(StorageError) -> CInt {
-        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    /// Opens a lock file and locks it.
+    private static func lock(_ path: String, in folder: String) throws(StorageError) -> CInt {
+        for _ in 0..<mostAttempts {
+            let descriptor = try open(path)
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let error = errno
+                defer { close(descriptor) }
+                guard error == EWOULDBLOCK else { throw failure(error, path) }
+                throw StorageError(.inUse(process: Note(of: descriptor)?.process), path: folder)
+            }
+            // Whoever had it may have deleted it, or somebody else, before it was locked here.
+            if FileIdentity(of: descriptor) == FileIdentity(at: path) { return descriptor }
+            close(descriptor)
+        }
+        throw StorageError(
+            .inUse(process: nil),
+            path: folder,
+            detail: "the lock file is replaced again and again"
+        )
+    }
+
+    private static let mostAttempts = 100
+
+    /// Opens a file of the directory for reading and writing; `flags` are more of `open`'s.
+    static func open(_ path: String, _ flags: CInt = O_CREAT) throws(StorageError) -> CInt {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { throw failure(errno, path) }
         return descriptor
     }
 
-    private static func failure(_ error: CInt, _ path: String) -> StorageError {
+    static func failure(_ error: CInt, _ path: String) -> StorageError {
         StorageError(StorageError.reason(error), path: path, detail: SystemError.text(error))
+    }
+}
+
+extension StoreDirectory.Note {
+    /// How long a lock file is.
+    fileprivate static let bytes: Int64 = 256
+    private static let unstored = ":unstored"
+
+    /// Nil if there is nothing that can be understood.
+    init?(of descriptor: CInt) {
+        var bytes = [UInt8](repeating: 0, count: Int(Self.bytes))
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+        guard let process = lines.first.flatMap({ Int32($0) }) else { return nil }
+        self.process = process
+        marks = lines.dropFirst().filter { !$0.hasPrefix(":") }.map(String.init)
+        hasUnstored = lines.contains { $0 == Self.unstored }
+    }
+
+    /// Whether it succeeded.
+    fileprivate func write(to descriptor: CInt) -> Bool {
+        let lines = [String(process)] + marks + (hasUnstored ? [Self.unstored] : [])
+        var text = Array(lines.joined(separator: "\n").utf8)
+        // One write of always the same size, so that whoever is killed leaves either this or what was there before.
+        text += [UInt8](repeating: UInt8(ascii: "\n"), count: max(0, Int(Self.bytes) - text.count))
+        return unsafe pwrite(descriptor, text, text.count, 0) == text.count
     }
 }

@@ -7,6 +7,8 @@ final class StoreMailbox: Sendable {
         enum Content: Sendable {
             case offers([StoreOffer], StorePromise)
             case facts([StoreFact])
+            /// It was told before what is missing.
+            case end
         }
 
         var ticket: StoreTicket
@@ -62,6 +64,14 @@ final class StoreMailbox: Sendable {
         return ticket
     }
 
+    func tellAll() {
+        let rings = state.withLock { state in
+            _ = put(.end, StoreMailbox.factCost, in: &state)
+            return rouse(&state)
+        }
+        if rings { doorbell.ring() }
+    }
+
     /// About what one takes in memory.
     private static let factCost = 64
 
@@ -81,7 +91,7 @@ final class StoreMailbox: Sendable {
     func takeNews() -> StoreNews {
         state.withLock { state in
             state.news.isCongested = state.cost > congestion
-            defer { (state.news.refused, state.news.histories, state.news.trims) = ([], [:], []) }
+            defer { state.news.wasTaken() }
             return state.news
         }
     }
@@ -150,5 +160,13 @@ final class StoreMailbox: Sendable {
         }
         if isIdle { doorbell.wait(for: limit) }
         state.withLock { $0.isAsleep = false }
+    }
+}
+
+extension StoreNews {
+    /// Leaves what is so still.
+    fileprivate mutating func wasTaken() {
+        (refused, histories, trims, mended) = ([], [:], [], [])
+        isToBeTold = false
     }
 }

@@ -13,6 +13,8 @@ package struct StoreOptions: Sendable {
     package var syncInterval = Duration.milliseconds(150)
     /// How long what failed is left alone before it is tried again.
     package var retryInterval = Duration.seconds(1)
+    /// How often it is looked whether the files are still where they were, while nothing is written.
+    package var watchInterval = Duration.seconds(1)
     /// Bytes that may wait to be written before the store asks for a pause, and twice that before it refuses.
     package var congestion = 16 << 20
     /// Another file system of SQLite's.

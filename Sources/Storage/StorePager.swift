@@ -14,7 +14,7 @@ package final class StorePager: Sendable {
     /// `wake` is called on another thread when there are answers.
     package init(_ store: Store, wake: @escaping @Sendable () -> Void) throws(StorageError) {
         let desk = PagerDesk(wake: wake)
-        let work = PagerWork(desk: desk, path: store.path, vfs: store.vfs)
+        let work = PagerWork(desk: desk, path: store.path, options: store.options)
         self.desk = desk
         thread = Guarded(try StoreThread { work.run() })
     }
@@ -26,6 +26,9 @@ package final class StorePager: Sendable {
 
     /// What was answered since the last call.
     package func takeAnswers() -> [(number: UInt64, answer: Answer)] { desk.takeAnswers() }
+
+    /// What was damaged where it was read, and passed over, since the beginning; nil: nothing.
+    package var damage: StorageError? { desk.damage }
 
     /// Begins to close it, without waiting.
     package func beginClosing() { desk.close() }
@@ -43,6 +46,7 @@ private final class PagerDesk: Sendable {
         var questions: [(number: UInt64, question: StoreQuestion)] = []
         var answers: [(number: UInt64, answer: StorePager.Answer)] = []
         var last: UInt64 = 0
+        var damage: StorageError?
         var isClosing = false
     }
 
@@ -71,6 +75,8 @@ private final class PagerDesk: Sendable {
         }
     }
 
+    var damage: StorageError? { state.withLock(\.damage) }
+
     func close() {
         state.withLock { $0.isClosing = true }
         doorbell.ring()
@@ -89,6 +95,10 @@ private final class PagerDesk: Sendable {
         }
     }
 
+    func note(_ damage: StorageError) {
+        state.withLock { $0.damage = damage }
+    }
+
     func give(_ answer: StorePager.Answer, to number: UInt64) {
         state.withLock { $0.answers.append((number, answer)) }
         wake()
@@ -99,14 +109,27 @@ private final class PagerDesk: Sendable {
 private final class PagerWork {
     private let desk: PagerDesk
     private let path: String
-    private let vfs: String?
+    private let options: StoreOptions
     /// Opened with the first question, and anew after a failure.
     private var reader: StoreReader?
+    /// Places that could not be read when they were last asked for.
+    private var failing: [UInt64: Failing] = [:]
 
-    init(desk: PagerDesk, path: String, vfs: String?) {
+    private struct Failing {
+        var since: Instant
+        var count = 0
+    }
+
+    /// What fails at each of so many questions, and for so long, is as good as damaged: readers shall get past it.
+    private static let mostFailures = 3
+    private static let patience = Duration.seconds(10)
+    /// Places that are remembered.
+    private static let mostPlaces = 64
+
+    init(desk: PagerDesk, path: String, options: StoreOptions) {
         self.desk = desk
         self.path = path
-        self.vfs = vfs
+        self.options = options
     }
 
     func run() {
@@ -119,12 +142,31 @@ private final class PagerWork {
 
     private func answer(_ question: StoreQuestion) -> StorePager.Answer {
         do throws(StorageError) {
-            if reader == nil { reader = try StoreReader(path, vfs: vfs) }
+            if reader?.isCurrent == false { reader = nil }
+            if reader == nil { reader = try StoreReader(path, vfs: options.vfs) }
             guard let reader else { return .failure(StorageError(.failing, path: path)) }
-            return .success(try reader.answer(question))
+            reader.passesFailures = isHopeless(question.place)
+            let answer = try reader.answer(question)
+            if let damage = reader.damage { desk.note(damage) } else { failing[question.place] = nil }
+            return .success(answer)
         } catch {
             reader = nil
-            return .failure(error)
+            guard error.reason == .damaged else {
+                noteFailure(at: question.place)
+                return .failure(error)
+            }
+            desk.note(error)
+            return .success(question.passed)
         }
+    }
+
+    private func isHopeless(_ place: UInt64) -> Bool {
+        guard let failing = failing[place], failing.count >= PagerWork.mostFailures else { return false }
+        return options.clock.monotonic() - failing.since >= PagerWork.patience
+    }
+
+    private func noteFailure(at place: UInt64) {
+        if failing.count >= PagerWork.mostPlaces { failing = [:] }
+        failing[place, default: Failing(since: options.clock.monotonic())].count += 1
     }
 }

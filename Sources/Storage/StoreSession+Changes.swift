@@ -15,14 +15,15 @@ extension StoreSession {
 
     func apply(_ fact: StoreFact) throws(StorageError) {
         switch fact {
-        case .connection(let id, let name, let limits): try add(id, name, limits)
+        case .connection(let id, let name, let limits, let past): try add(id, name, limits, past)
         case .removed(let id): try remove(id)
         case .ended(let number, of: let id, as: let state): try end(number, of: id, as: state)
         case .answered(let key, of: let id, let states):
             statements.answerKey.bind(states.text, at: 3)
             try statements.answerKey.run(text: key, id.number)
         case .withdrawn(let numbers, of: let id, let key): try withdraw(numbers, of: id, key)
-        case .unstored(let id, let sequence, let recorded): skip(id, through: sequence, recorded: recorded)
+        case .unstored(let id, let sequence, let recorded):
+            try skip(id, through: sequence, recorded: recorded)
         }
     }
 
@@ -32,7 +33,10 @@ extension StoreSession {
         guard record.sequence > head else { return }
         // It is shown, be its connection removed.
         head = record.sequence
-        guard tallies[record.connection] != nil else { return }
+        guard tallies[record.connection] != nil else {
+            let time = record.time.millisecondsSince1970
+            return try pass(record.connection, record.sequence, recorded: record.ordinal + 1, time)
+        }
         touch(record.connection)
         try statements.addRecord.run(
             text: record.topic,
@@ -47,9 +51,13 @@ extension StoreSession {
     }
 
     /// What was shown of a connection and is not stored counts among its records, and no sequence comes again.
-    private func skip(_ id: StoredConnectionID, through sequence: UInt64, recorded: UInt64) {
+    private func skip(
+        _ id: StoredConnectionID,
+        through sequence: UInt64,
+        recorded: UInt64
+    ) throws(StorageError) {
         head = max(head, sequence)
-        guard tallies[id] != nil else { return }
+        guard tallies[id] != nil else { return try pass(id, sequence, recorded: recorded, nil) }
         touch(id)
         tallies[id]?.history.skipped(through: sequence, recorded: recorded)
     }
@@ -77,54 +85,6 @@ extension StoreSession {
             Int64(clamping: gap.sequences.upperBound),
             gap.cause.rawValue
         )
-    }
-
-    // MARK: Connections
-
-    private func add(_ id: StoredConnectionID, _ name: String, _ limits: HistoryLimits) throws(StorageError) {
-        touch(id)
-        if tallies[id] == nil {
-            try statements.addConnection.run(text: name, id.number)
-            tallies[id] = StoreTally()
-        }
-        tallies[id]?.limits = limits
-    }
-
-    private func remove(_ id: StoredConnectionID) throws(StorageError) {
-        guard tallies[id] != nil else { return }
-        touch(id)
-        willChangePurges()
-        try statements.removeConnection.run(id.number)
-        tallies[id] = nil
-        purges.append(id)
-    }
-
-    /// Rows of removed connections that one transaction deletes at most, of each table.
-    private static let purgeAtOnce: Int64 = 512
-
-    /// What a connection has rows in, and what tells those apart.
-    private static let purged = [
-        ("records", "sequence"), ("outbox", "number"), ("outcomes", "number"), ("idempotency_keys", "place"),
-    ]
-
-    /// Deletes some of what removed connections have left.
-    func purge() throws(StorageError) {
-        guard let id = purges.first else { return }
-        var isDone = true
-        for (table, key) in StoreSession.purged {
-            let statement = try database.prepare(
-                """
-                DELETE FROM \(table) WHERE connection = ?1 AND \(key) IN
-                    (SELECT \(key) FROM \(table) WHERE connection = ?1 ORDER BY \(key) LIMIT ?2)
-                """
-            )
-            try statement.run(id.number, StoreSession.purgeAtOnce)
-            if database.changes > 0 { isDone = false }
-        }
-        guard isDone else { return }
-        willChangePurges()
-        try statements.forgetConnection.run(id.number)
-        purges.removeFirst()
     }
 
     // MARK: Messages
@@ -217,9 +177,7 @@ extension StoreSession {
 extension StoredHistory {
     fileprivate mutating func added(_ record: StoredRecord) {
         if records == 0 { oldest = record.sequence }
-        // Those before were of another connection with the same name.
-        if recorded == 0 { trimmed = record.ordinal }
-        if recorded > 0, record.ordinal > recorded {
+        if record.ordinal > recorded {
             (skipped, skippedThrough) = (record.ordinal, record.sequence - 1)
         }
         records += 1

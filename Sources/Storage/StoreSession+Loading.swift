@@ -14,7 +14,7 @@ extension StoreSession {
                 (SELECT count(*) FROM idempotency_keys WHERE connection = connections.id),
                 (SELECT max(place) FROM idempotency_keys WHERE connection = connections.id),
                 (SELECT min(sequence) FROM records WHERE connection = connections.id),
-                skipped, skipped_through
+                skipped, skipped_through, unknown_through
             FROM connections WHERE removed = 0
             """
         )
@@ -34,6 +34,7 @@ extension StoreSession {
             tally.history.oldest = UInt64(clamping: connections.integer(12))
             tally.history.skipped = UInt64(clamping: connections.integer(13))
             tally.history.skippedThrough = UInt64(clamping: connections.integer(14))
+            tally.history.unknownThrough = UInt64(clamping: connections.integer(15))
             tallies[StoredConnectionID(number: connections.integer(0))] = tally
         }
         return tallies
@@ -78,6 +79,7 @@ extension StoreSession {
             }
             recovery.connections.append(connection)
         }
+        recovery.removed = try removed()
         for index in recovery.connections.indices {
             let id = recovery.connections[index].id
             recovery.connections[index].messages = try messages(of: id)
@@ -85,6 +87,31 @@ extension StoreSession {
             recovery.connections[index].keys = try keys(of: id)
         }
         return recovery
+    }
+
+    private func removed() throws(StorageError) -> [StoredConnection] {
+        var removed: [StoredConnection] = []
+        let rows = try database.prepare(
+            """
+            SELECT id, name, recorded, newest, trimmed_at, unknown_through FROM connections AS one WHERE removed > 0
+                AND NOT EXISTS (SELECT 1 FROM connections AS newer WHERE newer.name = one.name AND newer.id > one.id)
+                ORDER BY id
+            """
+        )
+        while try rows.next() {
+            var connection = StoredConnection(
+                id: StoredConnectionID(number: rows.integer(0)),
+                name: rows.text(1) ?? ""
+            )
+            connection.history.recorded = UInt64(clamping: rows.integer(2))
+            connection.history.newest = UInt64(clamping: rows.integer(3))
+            connection.history.trimmed = connection.history.recorded
+            connection.history.trimmedThrough = connection.history.newest
+            connection.history.trimmedAt = WallTime(millisecondsSince1970: rows.integer(4))
+            connection.history.unknownThrough = UInt64(clamping: rows.integer(5))
+            removed.append(connection)
+        }
+        return removed
     }
 
     private func messages(of id: StoredConnectionID) throws(StorageError) -> [StoredMessage] {

@@ -7,6 +7,7 @@ internal import BridgeCore
 final class StoreSession {
     let database: Database
     let statements: StoreStatements
+    private let log: LogWatch
     /// What the current transaction changes stands here already; `before` knows how it was.
     var tallies: [StoredConnectionID: StoreTally]
     var head: UInt64
@@ -56,6 +57,7 @@ final class StoreSession {
         for (id, tally) in old?.tallies ?? [:] { tallies[id]?.limits = tally.limits }
         gaps = try StoreSession.gaps(database)
         purges = try StoreSession.purges(database)
+        log = LogWatch(database)
         self.database = database
     }
 
@@ -64,6 +66,9 @@ final class StoreSession {
 
     /// Something that is kept may become too old.
     var isAgeing: Bool { tallies.values.contains { $0.limits.maxAge != nil && $0.history.records > 0 } }
+
+    /// What somebody else has made of the log.
+    var logFinding: LogWatch.Finding { log.look(at: database) }
 
     /// What has been shown must be synced first, for its sequences were not reserved.
     var needsSync: Bool { head > syncedReservation }
@@ -139,26 +144,31 @@ final class StoreSession {
     private func writeTallies() throws(StorageError) {
         for (id, old) in before.tallies {
             guard let tally = tallies[id], tally != old else { continue }
-            let history = tally.history
-            try statements.setConnection.run(
-                Int64(history.records),
-                Int64(history.bytes),
-                Int64(clamping: history.recorded),
-                Int64(clamping: history.newest),
-                Int64(clamping: history.skipped),
-                Int64(clamping: history.skippedThrough),
-                Int64(clamping: history.trimmed),
-                Int64(clamping: history.trimmedThrough),
-                history.trimmedAt.millisecondsSince1970,
-                Int64(clamping: tally.lastMessage),
-                id.number
-            )
+            try write(tally, of: id)
         }
         if head > reserved - min(reserved, StoreSession.reservation / 2) {
             reserved = head + StoreSession.reservation
         }
         guard head != before.head || reserved != before.reserved else { return }
         try statements.setHead.run(Int64(clamping: head), Int64(clamping: reserved))
+    }
+
+    func write(_ tally: StoreTally, of id: StoredConnectionID) throws(StorageError) {
+        let history = tally.history
+        try statements.setConnection.run(
+            Int64(history.records),
+            Int64(history.bytes),
+            Int64(clamping: history.recorded),
+            Int64(clamping: history.newest),
+            Int64(clamping: history.skipped),
+            Int64(clamping: history.skippedThrough),
+            Int64(clamping: history.trimmed),
+            Int64(clamping: history.trimmedThrough),
+            history.trimmedAt.millisecondsSince1970,
+            Int64(clamping: history.unknownThrough),
+            Int64(clamping: tally.lastMessage),
+            id.number
+        )
     }
 
     // MARK: What is too much

@@ -11,8 +11,12 @@ final class StoreStatements {
 
     let addConnection: Statement
     let setConnection: Statement
+    let supersedeConnections: Statement
     let removeConnection: Statement
-    let forgetConnection: Statement
+    let passRecord: Statement
+    let leaveConnection: Statement
+    let noteForgotten: Statement
+    let forgetConnections: Statement
 
     let addMessage: Statement
     let addOutcome: Statement
@@ -54,11 +58,38 @@ final class StoreStatements {
         setConnection = try database.prepare(
             """
             UPDATE connections SET records = ?, bytes = ?, recorded = ?, newest = ?, skipped = ?,
-                skipped_through = ?, trimmed = ?, trimmed_through = ?, trimmed_at = ?, last_message = ? WHERE id = ?
+                skipped_through = ?, trimmed = ?, trimmed_through = ?, trimmed_at = ?, unknown_through = ?, last_message = ?
+                WHERE id = ?
             """
         )
-        removeConnection = try database.prepare("UPDATE connections SET removed = 1 WHERE id = ?")
-        forgetConnection = try database.prepare("DELETE FROM connections WHERE id = ?")
+        // What a new one has as its past includes theirs.
+        supersedeConnections = try database.prepare("DELETE FROM connections WHERE name = ? AND removed = 2")
+        removeConnection = try database.prepare(
+            """
+            UPDATE connections SET removed = 1, trimmed = recorded, trimmed_through = newest, trimmed_at =
+                coalesce((SELECT time FROM records WHERE connection = ?1 ORDER BY sequence DESC LIMIT 1), trimmed_at)
+                WHERE id = ?1
+            """
+        )
+        passRecord = try database.prepare(
+            """
+            UPDATE connections SET recorded = ?2, newest = ?3, trimmed = ?2, trimmed_through = ?3,
+                trimmed_at = coalesce(?4, trimmed_at) WHERE id = ?1 AND removed > 0
+            """
+        )
+        leaveConnection = try database.prepare("UPDATE connections SET removed = 2 WHERE id = ?")
+        noteForgotten = try database.prepare(
+            """
+            UPDATE store SET forgotten = max(forgotten, coalesce((SELECT max(max(newest, unknown_through))
+                FROM connections WHERE removed = 2 AND id <= ?), 0))
+            """
+        )
+        forgetConnections = try database.prepare(
+            """
+            DELETE FROM connections WHERE removed = 2 AND (id <= ? OR EXISTS
+                (SELECT 1 FROM connections AS newer WHERE newer.name = connections.name AND newer.id > connections.id))
+            """
+        )
 
         addMessage = try database.prepare(
             "INSERT OR REPLACE INTO outbox (connection, number, queued_at, kind, payload) VALUES (?, ?, ?, ?, ?)"

@@ -39,6 +39,10 @@ package struct StoreNews: Equatable, Sendable {
     package var synced = StoreTicket(number: 0)
     /// Why nothing can be written at the moment; nil: it can.
     package var failure: StorageError?
+    /// It can be written again: now it has to be told what it has missed, and then that this was all (`tellAll`).
+    package var isToBeTold = false
+    /// What somebody did to its files, and was mended without anything being lost.
+    package var mended: [StoreMending] = []
     /// So much waits to be written that nothing more should come for a while.
     package var isCongested = false
     /// Everything is written that can be, and nothing more will be.
@@ -47,4 +51,12 @@ package struct StoreNews: Equatable, Sendable {
     package var histories: [StoredConnectionID: StoredHistory] = [:]
     /// What was trimmed of them, in order.
     package var trims: [StoredTrim] = []
+}
+
+/// What was done to the files of a store while it was in use, and is as before.
+package enum StoreMending: Equatable, Sendable {
+    /// The log was deleted or replaced.
+    case log
+    /// The lock file was deleted, replaced or emptied.
+    case lock
 }

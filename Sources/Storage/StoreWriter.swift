@@ -16,6 +16,8 @@ final class StoreWriter {
     /// When what was committed has to be synced; nil: it is.
     private var syncDue: Instant?
     private var ageDue: Instant?
+    /// When it is to be looked whether the files are where they were.
+    private var watchDue: Instant
     private var committed = StoreTicket(number: 0)
     private var checkpointAt: Int
 
@@ -29,6 +31,7 @@ final class StoreWriter {
         self.session = session
         self.mailbox = mailbox
         checkpointAt = file.options.checkpointPages
+        watchDue = file.options.clock.monotonic() + file.options.watchInterval
     }
 
     private var now: Instant { file.options.clock.monotonic() }
@@ -52,7 +55,7 @@ final class StoreWriter {
     }
 
     private func finish() {
-        if failure != nil { recover() }
+        if failure?.mayPass == true { recover() }
         guard failure == nil else { return }
         // What cannot be done now is found out at the next start.
         try? file.close(session, random: &random)
@@ -70,6 +73,7 @@ final class StoreWriter {
         }
         backlog = []
         committed = letters.last?.ticket ?? committed
+        if letters.contains(where: \.isEnd) { file.directory.note(hasUnstored: false) }
         let promises = Set(letters.compactMap(\.promise))
         let mustSync = promises.contains(.synced) || session.needsSync
         // Those who wait for the commit alone need not wait for the disk.
@@ -82,7 +86,7 @@ final class StoreWriter {
     }
 
     private func commit(_ letters: [StoreMailbox.Letter], isProbe: Bool = false) throws(StorageError) {
-        if session.database.hasMoved { throw StorageError(.moved, path: session.database.path) }
+        try guardFiles()
         try session.transact(at: wallTime) { session throws(StorageError) in
             if isProbe { try session.probe() }
             for fact in backlog { try session.apply(fact) }
@@ -90,6 +94,7 @@ final class StoreWriter {
                 switch letter.content {
                 case .offers(let offers, _): for offer in offers { try session.apply(offer) }
                 case .facts(let facts): for fact in facts { try session.apply(fact) }
+                case .end: break
                 }
             }
         }
@@ -125,9 +130,39 @@ final class StoreWriter {
         }
     }
 
+    // MARK: The files
+
+    /// Sees to it that what is written will be found again, whatever somebody has done to the files.
+    private func guardFiles() throws(StorageError) {
+        watchDue = now + file.options.watchInterval
+        if session.database.hasMoved { throw StorageError(.moved, path: session.database.path) }
+        if try file.directory.keepLock() { mailbox.publish { $0.mended.append(.lock) } }
+        switch session.logFinding {
+        case .whole: return
+        case .gone:
+            // What is in it is there for those who have it open: here alone it can still be brought into the database.
+            try session.database.checkpoint(truncating: true)
+            session = try file.reopen(session)
+            mailbox.publish { $0.mended.append(.log) }
+        case .cut:
+            session.database.leaveLog()
+            throw StorageError(.cut, path: session.database.logPath)
+        }
+    }
+
+    private func watch() {
+        do throws(StorageError) {
+            try guardFiles()
+        } catch {
+            fail(error)
+        }
+    }
+
     // MARK: Failing
 
     private func fail(_ error: StorageError) {
+        // Before anything is shown that is not stored.
+        file.directory.note(hasUnstored: true)
         failure = error
         retryDue = error.mayPass ? now + file.options.retryInterval : nil
         mailbox.publish { $0.failure = error }
@@ -140,6 +175,8 @@ final class StoreWriter {
             switch letter.content {
             case .offers: refused.append(letter.ticket)
             case .facts(let facts): backlog += facts
+            // There is more to tell by now.
+            case .end: break
             }
         }
         committed = letters.last?.ticket ?? committed
@@ -168,10 +205,9 @@ final class StoreWriter {
         guard let failure else { return }
         do throws(StorageError) {
             switch failure.reason {
-            case .inUse: break
             // A log that is in the file is written over from its beginning, which needs no room.
             case .full: _ = try? session.database.checkpoint()
-            case .damaged, .foreign, .newer, .notWritable, .moved, .failing:
+            case .damaged, .foreign, .newer, .inUse, .notWritable, .moved, .cut, .failing:
                 session = try file.reopen(session)
             }
             try commit([], isProbe: true)
@@ -186,6 +222,7 @@ final class StoreWriter {
         syncDue = nil
         tell { news in
             news.failure = nil
+            news.isToBeTold = true
             news.synced = committed
         }
     }
@@ -205,10 +242,13 @@ final class StoreWriter {
             _ = sync()
         } else if session.hasRefuse || ageDue.map({ $0 <= now }) == true {
             keepHouse()
+        } else if watchDue <= now {
+            mailbox.isBusy(at: now)
+            watch()
         } else {
             if ageDue == nil, session.isAgeing { ageDue = now + StoreWriter.ageInterval }
-            let due = [syncDue, ageDue].compactMap(\.self).min()
-            mailbox.wait(for: due.map { max(.zero, $0 - now) })
+            let due = [syncDue, ageDue].compactMap(\.self).reduce(watchDue, min)
+            mailbox.wait(for: max(.zero, due - now))
         }
     }
 
@@ -216,6 +256,7 @@ final class StoreWriter {
         mailbox.isBusy(at: now)
         ageDue = nil
         do throws(StorageError) {
+            try guardFiles()
             try session.keepHouse(at: wallTime)
             tell { _ in }
             if syncDue == nil { syncDue = now + file.options.syncInterval }
@@ -231,6 +272,7 @@ final class StoreWriter {
             return
         }
         do throws(StorageError) {
+            try guardFiles()
             let left = try session.database.checkpoint()
             // What somebody still reads has to stay, and the log grows meanwhile.
             checkpointAt = left + file.options.checkpointPages
@@ -238,24 +280,5 @@ final class StoreWriter {
             checkpointAt = pages + file.options.checkpointPages
             if error.reason != .full { fail(error) }
         }
-    }
-}
-
-extension StoreMailbox.Letter {
-    /// What is waited for; nil: nothing.
-    fileprivate var promise: StorePromise? {
-        switch content {
-        case .offers(_, let promise): promise
-        case .facts: nil
-        }
-    }
-}
-
-extension StoreOffer {
-    /// What takes it back; nil: nothing has to.
-    fileprivate var withdrawal: StoreFact? {
-        guard case .messages(let messages, of: let id, key: let key) = self else { return nil }
-        let first = messages.first?.number ?? 0
-        return .withdrawn(first..<first + UInt64(messages.count), of: id, key: key?.key)
     }
 }

@@ -70,7 +70,8 @@ extension Bridge {
         try checkRoom(hub.hasRoom(forPollsOf: poll.filter))
         return .later { [self, poll] held in
             let waiting = hub.wait(poll, for: patience) { [self] page in
-                held.give(answer(page, request))
+                let unreadable = HTTPResponse(.historyUnreadable).adding(request.fields)
+                held.give(page.map { answer($0, request) } ?? unreadable)
             }
             held.onLastCall = { [hub] in hub.answer(waiting) }
         }

@@ -175,7 +175,6 @@ final class Bridge {
             store: store,
             stored: stored
         )
-        connection.store?.keep(configuration.history)
         connection.upstream.network = network
         connection.upstream.isHeldBack = store?.isCongested ?? false
         connections[name] = connection
@@ -201,10 +200,7 @@ final class Bridge {
                 && connection.upstream.hasOutdatedFiles
         }
         .keys.sorted()
-        for (name, connection) in connections {
-            _ = hub.register(name, limits: configuration.history)
-            connection.store?.keep(configuration.history)
-        }
+        for name in connections.keys { _ = hub.register(name, limits: configuration.history) }
         take(added: change.added, replaced: change.replaced, removed: change.removed)
         return change
     }

@@ -14,7 +14,9 @@ final class BridgeStore {
     let path: String
     /// Why nothing can be written at the moment; nil: it can.
     private(set) var failure: StorageError?
-    /// Since when that is so.
+    /// What could not be read, as it is damaged; nil: nothing was found.
+    private(set) var damage: StorageError?
+    /// Since when nothing can be written.
     private var failingSince: Instant?
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
@@ -69,6 +71,12 @@ final class BridgeStore {
         connections = StoredConnections(recovery)
         recovery.connections = []
         origin = recovery
+        for doubt in recovery.doubts {
+            log.warning(
+                "the store is not as the bridge before has left it",
+                ["path": .text(path), "finding": .text(doubt.text)]
+            )
+        }
         bell.onRing = { [unowned self] in takeNews() }
         pagerBell.onRing = { [unowned self] in takeAnswers() }
     }
@@ -133,6 +141,7 @@ final class BridgeStore {
     private func takeNews() {
         let news = store.takeNews()
         tell(of: news.failure)
+        for mending in news.mended { warn(of: mending) }
         isOverloaded = false
         isCongested = news.isCongested
         let refused = Set(news.refused)
@@ -145,6 +154,8 @@ final class BridgeStore {
             offer.completion(!refused.contains(offer.ticket))
         }
         for listener in onNews { listener(news) }
+        // What is missing was noted by now.
+        if news.isToBeTold { store.tellAll() }
         if news.isClosed {
             isClosed = true
             // Their threads are at their end, and leave nothing behind.
@@ -170,6 +181,18 @@ final class BridgeStore {
         self.failure = failure
     }
 
+    private func warn(of mending: StoreMending) {
+        let what =
+            switch mending {
+            case .log: "wsbridge.db-wal was deleted or replaced"
+            case .lock: "wsbridge.lock was deleted, replaced or emptied"
+            }
+        log.warning(
+            "somebody has changed the files of the store; they were made again, and nothing is lost",
+            ["path": .text(path), "what": .text(what)]
+        )
+    }
+
     /// Nothing could be written for a while: the disk does not answer, or has no room.
     var isStalled: Bool {
         let beginning = [failingSince, store.busySince].compactMap(\.self).min()
@@ -183,6 +206,7 @@ final class BridgeStore {
         json.object { json in
             json.member("path", path)
             json.member("error", failure?.text)
+            json.member("damage", damage?.text)
         }
     }
 
@@ -225,6 +249,13 @@ extension BridgeStore: RecordStore {
     }
 
     private func takeAnswers() {
+        if damage == nil, let found = pager.damage {
+            damage = found
+            log.error(
+                "a part of the store is damaged: readers get a gap in its place",
+                ["error": .text(found.text)]
+            )
+        }
         for (number, answer) in pager.takeAnswers() {
             guard let completion = questions.removeValue(forKey: number) else { continue }
             switch answer {

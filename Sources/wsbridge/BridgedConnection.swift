@@ -31,7 +31,7 @@ final class BridgedConnection {
         store: BridgeStore?,
         stored: StoredConnection?
     ) {
-        self.store = stored.flatMap { stored in store.map { ConnectionStore(stored.id, name, in: $0) } }
+        self.store = stored.flatMap { stored in store.map { ConnectionStore(stored.id, in: $0) } }
         let epoch = hub.log.epoch
         self.index = index
         self.hub = hub

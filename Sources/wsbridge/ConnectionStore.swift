@@ -4,18 +4,11 @@ internal import WebSocketProtocol
 /// What one connection has in the store.
 final class ConnectionStore: MessageStore {
     let id: StoredConnectionID
-    private let name: String
     unowned let store: BridgeStore
 
-    init(_ id: StoredConnectionID, _ name: String, in store: BridgeStore) {
+    init(_ id: StoredConnectionID, in store: BridgeStore) {
         self.id = id
-        self.name = name
         self.store = store
-    }
-
-    /// There is such a connection, and so much of its past is to be kept.
-    func keep(_ limits: HistoryLimits) {
-        store.note(.connection(id, name: name, limits: limits))
     }
 
     /// Nobody wants it any more, nor what it has.

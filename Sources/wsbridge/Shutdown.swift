@@ -10,20 +10,20 @@ final class Shutdown {
     private var deadline: LoopTimer?
     private var isEndingStreams = false
     private var isFinished = false
-    /// When the timeout is over.
-    private let end: Instant
+    private let times: ShutdownTimes
+    private let beginning: Instant
 
     init(_ bridge: Bridge, onFinished: @escaping () -> Void) {
         self.bridge = bridge
         self.onFinished = onFinished
-        end = bridge.loop.now + bridge.configuration.http.shutdownTimeout
+        let limit = bridge.configuration.http.shutdownTimeout
+        times = ShutdownTimes(limit: limit, hasStore: bridge.store != nil)
+        beginning = bridge.loop.now
     }
 
     func begin() {
         bridge.server?.stopAccepting()
-        let limit = bridge.configuration.http.shutdownTimeout
-        let reserve = bridge.store == nil ? .zero : min(Shutdown.storeTime, limit / 4)
-        deadline = bridge.loop.startTimer(after: limit - reserve) { [unowned self] in
+        deadline = bridge.loop.startTimer(after: times.streams) { [unowned self] in
             bridge.log.warning("stopped before everything was written: the shutdown timeout is over")
             finish()
         }
@@ -56,9 +56,6 @@ final class Shutdown {
         finish()
     }
 
-    /// What the store has at least to write what waits and to close, of a timeout that allows for it.
-    private static let storeTime = Duration.seconds(1)
-
     private func finish() {
         isEndingStreams = false
         deadline = nil
@@ -66,7 +63,8 @@ final class Shutdown {
         bridge.endTurn()
         bridge.hub.noteUnstored()
         guard let store = bridge.store else { return onFinished() }
-        deadline = bridge.loop.startTimer(after: max(.zero, end - bridge.loop.now)) { [unowned self] in
+        let rest = beginning + times.store - bridge.loop.now
+        deadline = bridge.loop.startTimer(after: max(.zero, rest)) { [unowned self] in
             bridge.log.warning("stopped before the store was closed: the shutdown timeout is over")
             finishOnce()
         }

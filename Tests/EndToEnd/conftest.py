@@ -23,6 +23,9 @@ from harness.browser import Browser, Visit, running_browser
 from harness.environment import STREAM_MODE
 from services.service import Service
 
+#: Input/output error, as `sysexits.h` has it.
+STORE_UNUSABLE = 74
+
 
 @pytest.fixture(params=["detached", "suspended", "pulled"])
 def stream_mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -189,6 +192,23 @@ def away(start_upstream: Callable[..., Upstream]) -> Upstream:
 def lonely(away: Upstream, start_bridge: Callable[..., Bridge]) -> Bridge:
     """A bridge whose upstream is away."""
     return start_bridge(away.url)
+
+
+@pytest.fixture
+def refusal(run_bridge: Callable[..., Bridge]) -> Callable[..., str]:
+    """Start a bridge that must not start, and return why; `check` must say the same where it can know."""
+
+    def start(directory: Path, *, is_checkable: bool = True, **options: Any) -> str:
+        flags = ["--upstream", "ws://127.0.0.1:9/", "--listen", "127.0.0.1:0", "--data-dir", str(directory)]
+        serve = run_bridge("serve", *flags, **options)
+        assert serve.exit_code() == STORE_UNUSABLE
+        if is_checkable:
+            check = run_bridge("check", *flags, **options)
+            assert check.exit_code() == STORE_UNUSABLE
+            assert check.err.text == serve.err.text
+        return serve.err.text
+
+    return start
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -450,4 +451,46 @@ def test_what_was_shown_while_the_disk_was_full_is_not_shown_again_as_something_
     new = stream.next()
     assert new.data == "new"
     assert int(new.id.split("-")[1]) > int(shown[1].id.split("-")[1])
-    assert texts(after(bridge, before).take(1)) == ["new"]
+    # Nor is it passed over in silence for who has seen nothing of it.
+    stream = after(bridge, before)
+    gap = stream.next()
+    assert (gap.type, json.loads(gap.data)["missed"]) == ("gap", None)
+    assert stream.next().data == "new"
+
+
+def test_a_kill_while_the_disk_is_full_shows_to_who_has_read_all_that_is_stored(
+    upstream: Upstream, serve_file: Serve, small_disk: Path
+) -> None:
+    settings = stored_in(small_disk, upstream)
+    bridge = serve_file(settings)
+    bridge.await_ready()
+    stream = bridge.stream()
+    upstream.peer(0).send("before")
+    stream.next()
+    filler = small_disk / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    while not has_said(bridge, "cannot be written"):
+        upstream.peer(0).send("x" * 10_000)
+        stream.next()
+    upstream.peer(0).send("shown", "shown as well")
+    stream.take(2)
+    kill(bridge)
+    filler.unlink()
+    resize(small_disk, "32m")
+    for run in (1, 2):
+        # The second time it is not the last end that is told of.
+        bridge = serve_file(settings)
+        bridge.await_ready()
+        upstream.peer(run).send("new")
+        stream = bridge.stream("/events?since=start")
+        stored = []
+        while (event := stream.next()).type != "gap":
+            stored.append(event)
+        assert json.loads(event.data)["missed"] is None
+        assert stream.next().data == "new"
+        again = after(bridge, stored[-1])
+        assert again.next() == event
+        assert again.next().data == "new"
+        bridge.stop()

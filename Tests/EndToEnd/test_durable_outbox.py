@@ -334,7 +334,8 @@ def test_another_directory_needs_a_restart(
     bridge.err.until(lambda text: "some settings need a restart" in text or None, "the reload")
     [record] = [record for record in bridge.records if "restart" in record["message"]]
     assert record["needsRestart"] == "storage.directory"
-    assert bridge.status()["storage"] == {"path": f"{tmp_path}/data/wsbridge.db", "error": None}
+    database = f"{tmp_path}/data/wsbridge.db"
+    assert bridge.status()["storage"] == {"path": database, "error": None, "damage": None}
     assert not (tmp_path / "elsewhere").exists()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import json
 import os
@@ -18,12 +17,10 @@ import pytest
 
 from assertions import assert_problem
 from harness import Bridge, Client, Upstream, await_truth
+from harness.disks import SYNCS, stuck_disk
 from harness.environment import BINARY
-from harness.pump import Pump
 
 Durable = Callable[..., Bridge]
-#: Input/output error, as `sysexits.h` has it.
-STORE_UNUSABLE = 74
 NOBODY = 65534
 
 
@@ -50,23 +47,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield disk
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-@pytest.fixture
-def refusal(run_bridge: Callable[..., Bridge], data: Path) -> Callable[..., str]:
-    """Start a bridge that must not start, and return why; `check` must say the same where it can know."""
-
-    def start(directory: Path = data, *, is_checkable: bool = True, **options: Any) -> str:
-        flags = ["--upstream", "ws://127.0.0.1:9/", "--listen", "127.0.0.1:0", "--data-dir", str(directory)]
-        serve = run_bridge("serve", *flags, **options)
-        assert serve.exit_code() == STORE_UNUSABLE
-        if is_checkable:
-            check = run_bridge("check", *flags, **options)
-            assert check.exit_code() == STORE_UNUSABLE
-            assert check.err.text == serve.err.text
-        return serve.err.text
-
-    return start
 
 
 def kill(bridge: Bridge) -> None:
@@ -98,12 +78,12 @@ def test_a_directory_is_made_with_its_parents(away: Upstream, durable: Durable, 
 
 
 def test_a_directory_is_for_one_process(
-    away: Upstream, durable: Durable, refusal: Callable[..., str]
+    away: Upstream, durable: Durable, data: Path, refusal: Callable[..., str]
 ) -> None:
     first = durable(away)
     first.send("hello")
     # It may be checked all the same.
-    text = refusal(is_checkable=False)
+    text = refusal(data, is_checkable=False)
     assert text.endswith(f"is in use by process {first.pid}\n")
     assert len(first.get("/outbox").json()["messages"]) == 1
 
@@ -147,7 +127,7 @@ def test_a_full_disk_is_refused(small_disk: Path, refusal: Callable[..., str]) -
 
 def test_a_file_in_the_place_of_the_directory_is_refused(data: Path, refusal: Callable[..., str]) -> None:
     data.write_text("what is this")
-    assert "cannot be read and written" in refusal(is_checkable=False)
+    assert "cannot be read and written" in refusal(data)
 
 
 def corrupt_head(path: Path) -> None:
@@ -163,7 +143,11 @@ def empty(path: Path) -> None:
     os.truncate(path, 0)
 
 
-@pytest.mark.parametrize("damage", [corrupt_head, truncate, empty])
+def leave_a_byte(path: Path) -> None:
+    os.truncate(path, 1)
+
+
+@pytest.mark.parametrize("damage", [corrupt_head, truncate, empty, leave_a_byte])
 def test_a_damaged_file_is_refused_and_left_as_it_is(
     away: Upstream,
     durable: Durable,
@@ -175,7 +159,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(
     database = data / "wsbridge.db"
     damage(database)
     before = database.read_bytes()
-    text = refusal(is_checkable=damage is not empty)
+    text = refusal(data)
     assert f"{database} is damaged" in text
     assert "move it" in text
     assert database.read_bytes() == before
@@ -190,7 +174,7 @@ def test_a_file_of_another_program_is_refused(data: Path, refusal: Callable[...,
     with contextlib.closing(sqlite3.connect(data / "wsbridge.db")) as other:
         other.execute("CREATE TABLE theirs (x)")
         other.commit()
-    assert "was not made by wsbridge" in refusal()
+    assert "was not made by wsbridge" in refusal(data)
 
 
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(
@@ -202,7 +186,7 @@ def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(
         newer.execute("INSERT INTO migrations VALUES (99, 0)")
         newer.commit()
     before = database.read_bytes()
-    assert "has version 99" in refusal()
+    assert "has version 99" in refusal(data)
     assert database.read_bytes() == before
 
 
@@ -304,15 +288,12 @@ def below(bridge: Bridge) -> Bridge:
     return bridge
 
 
-SYNCS = "fsync,fdatasync"
-
-
 @pytest.mark.parametrize("error", ["EIO", "EROFS", "ENOSPC", "EACCES"])
 @pytest.mark.parametrize("call", ["pwrite64", SYNCS])
 def test_a_disk_that_fails_for_a_while_refuses_messages_and_recovers(
     away: Upstream, durable: Durable, error: str, call: str
 ) -> None:
-    bridge = below(durable(away, wrapper=injected(f"{call}:error={error}:when=40..42")))
+    bridge = below(durable(away, wrapper=injected(f"{call}:error={error}:when=60..62")))
     accepted: list[str] = []
     post_until(503, bridge, accepted)
     assert bridge.status()["storage"]["error"]
@@ -338,23 +319,6 @@ def post_until(status: int, bridge: Bridge, accepted: list[str]) -> None:
             if response.status == status:
                 return
     pytest.fail(f"no message was answered with {status}")
-
-
-@contextlib.contextmanager
-def stuck_disk(bridge: Bridge, tmp_path: Path) -> Iterator[None]:
-    """Have no sync of the bridge's come back meanwhile."""
-    command = ["strace", "-f", "-p", str(bridge.pid), "-o", str(tmp_path / "strace.log")]
-    command += ["-e", f"trace={SYNCS}", "-e", f"inject={SYNCS}:delay_enter=3600000000"]
-    strace = subprocess.Popen(command, stderr=subprocess.PIPE)
-    try:
-        assert strace.stderr
-        threads = len(os.listdir(f"/proc/{bridge.pid}/task"))
-        Pump(strace.stderr).until(lambda text: " attached" in text or None, f"{threads} threads attached")
-        yield
-    finally:
-        # The kernel lets go of the bridge then, whose sync goes on. strace may wait for one that has ended.
-        strace.kill()
-        strace.wait()
 
 
 def ask_for_answers_later(bridge: Bridge, stack: contextlib.ExitStack, count: int) -> list[Client]:
@@ -414,34 +378,6 @@ def test_a_disk_that_does_not_answer_does_not_keep_the_bridge_from_stopping(
     assert last.status()["outbox"]["messages"] >= 1
 
 
-def test_while_too_much_waits_for_the_disk_upstreams_wait_too_and_are_not_thought_dead(
-    upstream: Upstream, run_bridge: Callable[..., Bridge], data: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "wsbridge.yaml"
-    connection = {
-        "url": upstream.url,
-        "heartbeat": {"interval": "500ms", "missLimit": 1},
-        "outbox": {"maxBytes": "64MiB"},
-    }
-    configuration = {"connections": {"default": connection}, "storage": {"directory": data.name}}
-    path.write_text(json.dumps(configuration))
-    flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
-    bridge = run_bridge("serve", *flags).listening()
-    bridge.await_ready()
-    body = b"x" * (1 << 20)
-    with concurrent.futures.ThreadPoolExecutor(30) as pool:
-        with stuck_disk(bridge, tmp_path):
-            senders = [pool.submit(bridge.post, "/messages", body) for _ in range(30)]
-            bridge.await_status(lambda status: status["outbox"]["messages"] == 30, "all have come")
-            upstream.peer().send("unread")
-            # By then it would have come, and heartbeats were due.
-            await_truth(lambda: bridge.get("/healthz").status == 503, "the disk does not answer")
-            assert bridge.status()["counters"]["received"] == 0
-        assert [sender.result().status for sender in senders] == [202] * 30
-    bridge.await_status(lambda status: status["counters"]["received"] == 1, "the upstream is read again")
-    assert len(upstream.peers) == 1
-
-
 def test_a_file_that_is_moved_away_refuses_messages_until_it_is_back(
     away: Upstream, durable: Durable, data: Path, tmp_path: Path
 ) -> None:
@@ -458,3 +394,24 @@ def test_a_file_that_is_moved_away_refuses_messages_until_it_is_back(
     durable(away)
     away.come_back()
     assert away.peer().received(2) == ["before", "after"]
+
+
+def test_nothing_is_dropped_to_make_room_for_what_cannot_be_stored(
+    away: Upstream, serve_file: Callable[..., Bridge], data: Path, tmp_path: Path
+) -> None:
+    connection = {"url": away.url, "outbox": {"maxMessages": 2, "overflow": "dropOldest"}}
+    settings = {"storage": {"directory": str(data)}, "connections": {"default": connection}}
+    bridge = serve_file(json.dumps(settings))
+    ids = [bridge.send(text).json()["id"] for text in ("one", "two")]
+    aside = tmp_path / "aside"
+    data.rename(aside)
+    assert_problem(bridge.post("/messages", b"refused"), 503, "storage-unavailable")
+    assert [message["id"] for message in bridge.get("/outbox").json()["messages"]] == ids
+    aside.rename(data)
+    await_storage(bridge, is_well=True)
+    bridge.send("three")
+    assert bridge.get(f"/outbox/{ids[0]}").json()["state"] == "dropped"
+    kill(bridge)
+    serve_file(json.dumps(settings))
+    away.come_back()
+    assert away.peer().received(2) == ["two", "three"]

@@ -39,6 +39,7 @@ struct power_cut {
   void *context;
   int64_t room;
   int fail_syncs;
+  int64_t bad_from, bad_to;
   long syncs;
 };
 
@@ -202,6 +203,14 @@ static void count_down(power_cut *cut) {
 static int file_close(sqlite3_file *handle) { return CALL(handle, xClose); }
 
 static int file_read(sqlite3_file *handle, void *bytes, int count, sqlite3_int64 offset) {
+  file *this = (file *)handle;
+  if (this->image && !strstr(this->image->path, "-wal")) {
+    pthread_mutex_lock(&this->cut->mutex);
+    int is_bad = offset < this->cut->bad_to && this->cut->bad_from < offset + count;
+    pthread_mutex_unlock(&this->cut->mutex);
+    if (is_bad) errno = EIO;
+    if (is_bad) return SQLITE_IOERR_READ;
+  }
   return CALL(handle, xRead, bytes, count, offset);
 }
 
@@ -386,6 +395,13 @@ void power_cut_every(power_cut *cut, long operations, void (*on_cut)(void *), vo
 void power_cut_room(power_cut *cut, int64_t bytes) {
   pthread_mutex_lock(&cut->mutex);
   cut->room = bytes;
+  pthread_mutex_unlock(&cut->mutex);
+}
+
+void power_cut_bad(power_cut *cut, int64_t from, int64_t to) {
+  pthread_mutex_lock(&cut->mutex);
+  cut->bad_from = from;
+  cut->bad_to = to;
   pthread_mutex_unlock(&cut->mutex);
 }
 

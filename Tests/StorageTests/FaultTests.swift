@@ -34,6 +34,40 @@ struct FaultTests {
         #expect(connection.outcomes.map(\.number) == [1])
     }
 
+    @Test func `a kill while nothing can be stored leaves a gap behind what is stored`() throws {
+        let rig = try rig()
+        rig.note(named(orders))
+        #expect(try rig.put(.record(record(1))))
+        func gap() throws -> StoredGap? {
+            try StoreRig(try rig.folder.copy()).recovery.gaps.last
+        }
+        #expect(try gap()?.cause == .end)
+        disk.leave(room: 0)
+        #expect(try !rig.put(.record(record(2))))
+        let found = try #require(try gap())
+        #expect(found.cause == .unstored)
+        #expect(found.sequences.lowerBound == 2)
+        // Also the next time.
+        let copy = try rig.folder.copy()
+        try StoreRig(copy).store.close()
+        #expect(try StoreRig(copy).recovery.gaps.map(\.cause) == [.unstored])
+        disk.leave(room: nil)
+        var isToBeTold = false
+        rig.wait { news in
+            isToBeTold = isToBeTold || news.isToBeTold
+            return news.failure == nil
+        }
+        #expect(isToBeTold)
+        // Not before it is known what is missing.
+        #expect(try gap()?.cause == .unstored)
+        rig.note(.unstored(orders, through: 2, recorded: 2))
+        rig.store.tellAll()
+        try rig.flush()
+        #expect(try gap()?.cause == .end)
+        rig.store.close()
+        #expect(try StoreRig(rig.folder).recovery.gaps == [])
+    }
+
     @Test func `while it cannot be written, offers are refused at once`() throws {
         let rig = try rig()
         rig.note(named(orders))

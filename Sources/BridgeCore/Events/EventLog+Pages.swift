@@ -64,6 +64,7 @@ extension EventLog {
 
     private func read(_ cursor: inout LogCursor, _ page: StorePage) -> [LogEntry] {
         find(page.starts, &cursor)
+        if page.isDamaged { noteDamage(page, &cursor) }
         let records = records(of: page, in: cursor.position..<page.position + 1, cursor)
         var upcoming: [ConnectionIndex: [UInt64]] = [:]
         for (record, ordinal) in records.reversed() {
@@ -85,6 +86,12 @@ extension EventLog {
         }
         loseGone(&cursor, before: page.position + 1, upcoming)
         cursor.position = max(cursor.position, page.position)
+        if cursor.position >= headSequence {
+            // Nothing follows that would show what is missing at the end.
+            for index in cursor.places.indices {
+                lose(index, of: &cursor, before: page.position + 1, isCached: true)
+            }
+        }
         return entries
     }
 
@@ -110,6 +117,22 @@ extension EventLog {
             cursor.places[index].next = start.next
             if start.sequence < cursor.position, starts[id] == nil || mayHaveSkipped {
                 cursor.places[index].start = LogCursor.Start(stored: start.sequence, seen: cursor.position)
+            }
+        }
+    }
+
+    /// Has a reader who takes whatever is the oldest miss what is kept and cannot be read.
+    private func noteDamage(_ page: StorePage, _ cursor: inout LogCursor) {
+        for index in cursor.places.indices where cursor.places[index].next == nil {
+            let history = histories[Int(cursor.places[index].connection.number)]
+            guard let disk = history.disk else { continue }
+            let next = max(history.firstOrdinal, page.starts[disk.id]?.next ?? 0)
+            if disk.skips.contains(where: { $0.next > next }) {
+                // What could not be stored has an ordinal, and was not kept.
+                lose(through: page.position, &cursor)
+            } else {
+                cursor.places[index].next = next
+                cursor.places[index].takesOldest = false
             }
         }
     }
@@ -194,10 +217,10 @@ extension EventLog {
         }
     }
 
-    /// Notes that records may have been lost in those before a sequence by a power cut.
+    /// Notes that records may have been lost in those before a sequence, by a power cut or as nothing could be stored.
     func passGaps(_ cursor: inout LogCursor, before limit: UInt64) {
         guard cursor.position < gapsThrough else { return }
-        for gap in gaps where gap.cause == .powerCut {
+        for gap in gaps where gap.mayHaveLost {
             // One that the reader stands in was noted when it came.
             let (first, last) = (gap.sequences.lowerBound, gap.sequences.upperBound)
             if cursor.position < first, last < limit { lose(through: last, &cursor) }

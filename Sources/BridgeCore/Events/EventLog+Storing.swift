@@ -80,6 +80,13 @@ extension EventLog {
         }
     }
 
+    /// What the store is to know of a connection that was registered.
+    package func registered(_ connection: ConnectionIndex) -> StoreFact? {
+        let history = histories[Int(connection.number)]
+        guard let disk = history.disk else { return nil }
+        return .connection(disk.id, name: history.name, limits: history.limits, past: disk.kept)
+    }
+
     /// What the store is to be told once it can be written again: what was shown of a connection and is not there.
     package func unstored(_ connection: ConnectionIndex) -> StoreFact? {
         let history = histories[Int(connection.number)]

@@ -121,13 +121,12 @@ struct EvictionLedger {
     /// The ordinal behind the evicted records from `ordinal` on whose sequences are less than `limit`, and the
     /// sequence of the last of them; nil if there are none.
     ///
-    /// A run of which it is not known any more how it lies around `limit` counts as a whole.
+    /// A run of which it is not known any more how it lies around `limit` counts as a whole, up to its end.
     func losses(from ordinal: UInt64, before limit: UInt64) -> (end: UInt64, last: UInt64)? {
         guard ordinal < total, !runs.isEmpty, sequence(of: ordinal) < limit else { return nil }
         let run = runs[index { $0.first < limit } - 1]
-        guard run.last >= limit else { return (run.ordinals.upperBound, run.last) }
-        let end = run.isContiguous ? run.ordinals.lowerBound + (limit - run.first) : run.ordinals.upperBound
-        return (end, limit - 1)
+        guard run.last >= limit, run.isContiguous else { return (run.ordinals.upperBound, run.last) }
+        return (run.ordinals.lowerBound + (limit - run.first), limit - 1)
     }
 
     /// Joins everything into one run, for a connection that is gone.

@@ -141,6 +141,9 @@ struct History {
     /// Goes on with what is stored of it; `skipped` are sequences that no record has.
     mutating func restore(_ stored: StoredHistory, as id: StoredConnectionID, skipped: [ClosedRange<UInt64>])
     {
+        var stored = stored
+        unknownThrough = max(unknownThrough, stored.unknownThrough)
+        stored.unknownThrough = unknownThrough
         disk = DiskHistory(id, stored)
         evictions = EvictionLedger(count: stored.trimmed, through: stored.trimmedThrough, skipped: skipped)
         lastEvictedTime = stored.trimmedThrough > 0 ? stored.trimmedAt : nil
@@ -148,11 +151,18 @@ struct History {
 
     /// Is stored from now on, as another one than before.
     mutating func store(as id: StoredConnectionID) {
-        var kept = StoredHistory()
-        kept.recorded = endOrdinal
-        kept.newest = records.last?.sequence ?? evictedThrough
         evictAll()
-        disk = DiskHistory(id, kept)
+        disk = DiskHistory(id, past)
+    }
+
+    /// What the store is to know of it, all of which is gone.
+    private var past: StoredHistory {
+        var past = StoredHistory()
+        (past.recorded, past.newest) = (evictions.total, evictions.last)
+        (past.trimmed, past.trimmedThrough) = (evictions.total, evictions.last)
+        past.trimmedAt = lastEvictedTime ?? past.trimmedAt
+        past.unknownThrough = unknownThrough
+        return past
     }
 
     /// Takes a record in that may be seen from now on.

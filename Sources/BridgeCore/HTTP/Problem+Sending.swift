@@ -45,6 +45,11 @@ extension Problem {
         .storageUnavailable("nothing could be stored for 5 seconds", retryAfter: Problem.retryDelay)
     }
 
+    /// What a poll asks for is on disk, and the disk does not give it.
+    package static var historyUnreadable: Problem {
+        .storageUnavailable("the history cannot be read at the moment", retryAfter: Problem.retryDelay)
+    }
+
     /// A message will never be sent.
     static func lost(_ id: MessageID, _ state: MessageState) -> Problem {
         state == .expired

@@ -26,7 +26,11 @@ package struct MemoryBudget: Equatable, Sendable {
 
     /// What outboxes may take in addition.
     package var outboxRoom: OutboxRoom {
-        OutboxRoom(total: outboxLimit, free: max(0, outboxLimit - outboxes))
+        OutboxRoom(
+            total: outboxLimit,
+            free: max(0, outboxLimit - outboxes),
+            excess: max(0, outboxes - outboxLimit)
+        )
     }
 
     // MARK: Histories
@@ -85,10 +89,13 @@ package struct OutboxRoom: Equatable, Sendable {
     package var total: Int
     /// In addition to what they hold.
     package var free: Int
+    /// What they hold beyond that.
+    package var excess: Int
 
-    package init(total: Int, free: Int) {
+    package init(total: Int, free: Int, excess: Int = 0) {
         self.total = total
         self.free = free
+        self.excess = excess
     }
 
     /// As much as there is to hold.

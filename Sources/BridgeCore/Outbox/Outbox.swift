@@ -89,7 +89,7 @@ package struct Outbox: Sendable {
     ///
     /// With `mayWait` false they are refused unless the connection is ready. What does not fit into `room` is as
     /// what does not fit into the settings. Last, before anything changes, `store` is asked whether they can be stored
-    /// with these numbers.
+    /// with these numbers; then nothing is dropped for them before they are (`makeRoom`).
     package mutating func append(
         _ messages: [Message],
         uplink: Uplink,
@@ -115,7 +115,7 @@ package struct Outbox: Sendable {
         if !messages.isEmpty { try checkRoom(within: bounds) }
         let first = lastNumber + 1
         try store?(first..<first + UInt64(messages.count))
-        let dropped = messages.isEmpty ? [] : makeRoom(within: bounds)
+        let dropped = messages.isEmpty || store != nil ? [] : makeRoom(within: bounds)
         for message in messages {
             lastNumber += 1
             queued.append(
@@ -141,16 +141,18 @@ package struct Outbox: Sendable {
         guard settings.overflow == .dropOldest, bounds.hold(outCount, outBytes) else { throw .full }
     }
 
-    private mutating func makeRoom(within bounds: Bounds) -> [MessageID] {
+    /// Drops the oldest that wait, but for those from `limit` on.
+    mutating func makeRoom(within bounds: Bounds, before limit: UInt64 = .max) -> [MessageID] {
         var dropped: [MessageID] = []
-        while !bounds.hold(messages, bytes), let oldest = popQueued() {
+        while !bounds.hold(messages, bytes), let oldest = queued.first, oldest.number < limit {
+            _ = popQueued()
             dropped.append(id(oldest.number))
         }
         return dropped
     }
 
     /// What may be in the outbox beside what is to come into it.
-    private struct Bounds {
+    struct Bounds {
         var messages: Int
         var bytes: Int
         var memory: Int
@@ -161,7 +163,7 @@ package struct Outbox: Sendable {
     }
 
     /// What so many messages take of the process' memory.
-    private static func memoryBytes(_ messages: Int, _ bytes: Int) -> Int {
+    static func memoryBytes(_ messages: Int, _ bytes: Int) -> Int {
         bytes + messages * MemoryCost.inQueue(Entry.self)
     }
 

@@ -3,8 +3,14 @@
 /// What is never refused must not grow without a bound; of these there is at most one for each message, key,
 /// connection and time in which it could not be written.
 package enum StoreFact: Equatable, Sendable {
-    /// There is such a connection, and so much of its past is to be kept.
-    case connection(StoredConnectionID, name: String, limits: HistoryLimits)
+    /// There is such a connection, and so much of its past is to be kept. Of one that is new, `past` is what others of
+    /// its name had, of which nothing is kept.
+    indirect case connection(
+        StoredConnectionID,
+        name: String,
+        limits: HistoryLimits,
+        past: StoredHistory = StoredHistory()
+    )
     /// There is none any more: all of it goes, bit by bit.
     case removed(StoredConnectionID)
     /// A message, which waited, came to its end.

@@ -8,6 +8,10 @@ package struct StorePage: Equatable, Sendable {
     package var position: UInt64
     /// What is known of where the request begins, for those that it asks of, unless that is trimmed.
     package var starts: [StoredConnectionID: StoredStart] = [:]
+    /// It passes over what is damaged; how much that is the records behind it tell.
+    ///
+    /// `starts` then also has where what was trimmed ends, for connections whose place was not asked for.
+    package var isDamaged = false
 
     package init(position: UInt64) {
         self.position = position
@@ -62,6 +66,25 @@ package enum StoreQuestion: Equatable, Sendable {
     case page(StorePageRequest)
     /// Where the records begin that are not older.
     case since(WallTime, of: [StoredConnectionID])
+
+    /// The answer where nothing can be read: all that was asked for is passed over.
+    package var passed: StoreAnswer {
+        switch self {
+        case .page(let request):
+            var page = StorePage(position: request.isDescending ? request.after : request.through)
+            page.isDamaged = true
+            return .page(page)
+        case .since: return .since(0)
+        }
+    }
+
+    /// Where it begins to read, which is the same for all who come to the same place.
+    package var place: UInt64 {
+        switch self {
+        case .page(let request): request.isDescending ? request.through : request.after
+        case .since: 0
+        }
+    }
 }
 
 /// The answer to a `StoreQuestion` of the same name.

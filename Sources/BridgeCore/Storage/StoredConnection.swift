@@ -57,6 +57,9 @@ package struct StoredHistory: Equatable, Sendable {
     package var trimmedThrough: UInt64 = 0
     /// When that one was recorded.
     package var trimmedAt = WallTime(millisecondsSince1970: 0)
+    /// Up to this sequence others of the same name may have had records of which nothing else is known; 0: there were
+    /// none.
+    package var unknownThrough: UInt64 = 0
 
     package init() {}
 }

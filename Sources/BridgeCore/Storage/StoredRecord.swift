@@ -47,10 +47,16 @@ package struct StoredGap: Equatable, Sendable {
         case end = 0
         /// The newest records that were stored may have gone.
         case powerCut = 1
+        /// Whatever was stored is there, and others were shown, or may have been, when the process ended while nothing
+        /// could be stored.
+        case unstored = 2
     }
 
     package var sequences: ClosedRange<UInt64>
     package var cause: Cause
+
+    /// Whether who has read up to it has to be told of a loss.
+    package var mayHaveLost: Bool { cause != .end }
 
     package init(_ sequences: ClosedRange<UInt64>, _ cause: Cause) {
         self.sequences = sequences
@@ -61,7 +67,7 @@ package struct StoredGap: Equatable, Sendable {
     package static func + (first: StoredGap, second: StoredGap) -> StoredGap {
         let lower = min(first.sequences.lowerBound, second.sequences.lowerBound)
         let upper = max(first.sequences.upperBound, second.sequences.upperBound)
-        let isCut = first.cause == .powerCut || second.cause == .powerCut
-        return StoredGap(lower...upper, isCut ? .powerCut : .end)
+        let causes = [first.cause, second.cause]
+        return StoredGap(lower...upper, [.powerCut, .unstored].first(where: causes.contains) ?? .end)
     }
 }

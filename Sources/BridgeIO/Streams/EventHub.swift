@@ -77,6 +77,7 @@ package final class EventHub {
             } else {
                 log.register(name, limits: limits)
             }
+        if let store, let index, let fact = log.registered(index) { store.note(fact) }
         isAgeing = isAgeing || limits.maxAge != nil
         expire()
         if isNew { reselect() }

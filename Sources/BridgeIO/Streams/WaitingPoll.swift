@@ -8,7 +8,7 @@ package final class WaitingPoll {
     private(set) var poll: Poll
     private unowned let hub: EventHub
     private let patience: Duration
-    private var answer: ((PollPage) -> Void)?
+    private var answer: ((PollPage?) -> Void)?
     private var timer: LoopTimer?
     /// It is in line for looking through what there is.
     var isSearching = false
@@ -19,7 +19,7 @@ package final class WaitingPoll {
         _ poll: Poll,
         of hub: EventHub,
         patience: Duration,
-        answer: @escaping (PollPage) -> Void
+        answer: @escaping (PollPage?) -> Void
     ) {
         self.poll = poll
         self.hub = hub
@@ -52,7 +52,7 @@ package final class WaitingPoll {
     /// Goes on with what the store said; nil: nothing can be read.
     func take(_ said: StoreAnswer?) {
         guard answer != nil else { return }
-        guard let said else { return give() }
+        guard let said else { return fail() }
         if poll.take(said, in: hub.log, &hub.allowance) {
             isSearching = false
             give()
@@ -100,23 +100,29 @@ package final class WaitingPoll {
         }
     }
 
-    private func give() {
+    private func give() { conclude(with: poll.page(hub.log)) }
+
+    /// Answers with what it has; an answer without anything would look as if nothing followed.
+    private func fail() { conclude(with: poll.hasFound ? poll.page(hub.log) : nil) }
+
+    private func conclude(with page: PollPage?) {
         guard let answer else { return }
         self.answer = nil
         timer = nil
         hub.polls.leave(self)
-        answer(poll.page(hub.log))
+        answer(page)
     }
 }
 
 extension EventHub {
     /// Answers a poll as soon as there is something, or when `patience` is over, but not before this returns.
     ///
+    /// It is answered with nil if what is on disk cannot be read.
     /// The patience begins when what there is has been looked through.
     package func wait(
         _ poll: Poll,
         for patience: Duration,
-        answer: @escaping (PollPage) -> Void
+        answer: @escaping (PollPage?) -> Void
     ) -> WaitingPoll {
         let waiting = WaitingPoll(poll, of: self, patience: patience, answer: answer)
         polls.enter(waiting)

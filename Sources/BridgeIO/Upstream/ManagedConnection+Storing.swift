@@ -35,6 +35,9 @@ extension ManagedConnection {
     private func stored(_ numbers: Range<UInt64>) {
         guard !numbers.isEmpty else { return }
         outbox.stored(through: numbers.upperBound - 1)
+        for id in outbox.makeRoom(for: numbers, within: surroundings.memory?.outboxRoom ?? .unlimited) {
+            lose(id, as: .dropped)
+        }
     }
 
     private func withdraw(_ numbers: Range<UInt64>) {

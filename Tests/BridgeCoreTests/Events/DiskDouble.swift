@@ -5,6 +5,8 @@ import WebSocketTestSupport
 struct DiskDouble {
     private(set) var rows: [StoredRecord] = []
     private(set) var sequences: Set<UInt64> = []
+    /// Those that are there and cannot be read.
+    private(set) var hidden: Set<UInt64> = []
     private var everStored: Set<UInt64> = []
     private(set) var histories: [StoredConnectionID: StoredHistory] = [:]
     private(set) var names: [StoredConnectionID: String] = [:]
@@ -82,6 +84,11 @@ struct DiskDouble {
         return trims
     }
 
+    /// Damages what stands in a row.
+    mutating func damage(_ places: Range<Int>) {
+        for place in places.clamped(to: rows.indices) { hidden.insert(rows[place].sequence) }
+    }
+
     /// What is there when the process has ended.
     mutating func reopen(isClean: Bool) -> StoreRecovery {
         if !isClean {
@@ -106,33 +113,55 @@ struct DiskDouble {
         switch question {
         case .since(let time, let ids):
             let first = ids.compactMap { id in
-                let mine = rows.filter { $0.connection == id }
-                return mine.firstIndex { $0.time >= time }.map { mine[$0].sequence }
+                rows.indices.first { rows[$0].connection == id && maySuffice(rows[$0...], time) }
             }
-            return .since(first.min().map { $0 - 1 })
+            return .since(first.min().map { rows[$0].sequence - 1 })
         case .page(let request):
-            var page = StorePage(position: request.isDescending ? request.after : request.through)
-            let range = rows.filter { $0.sequence > request.after && $0.sequence <= request.through }
-            var bytes = 0
-            for row in request.isDescending ? range.reversed() : range
-            where request.connections.contains(row.connection) {
-                bytes += row.payload.count
-                guard page.records.isEmpty || bytes <= request.maxBytes,
-                    page.records.count < request.maxRecords
-                else {
-                    let last = page.records.last?.sequence ?? 0
-                    page.position = request.isDescending ? last - 1 : last
-                    break
-                }
-                page.records.append(row)
-            }
+            var page = page(request)
             for id in request.starts { page.starts[id] = start(of: id, at: request.after) }
+            for id in request.connections where page.isDamaged && !request.starts.contains(id) {
+                guard let history = histories[id] else { continue }
+                page.starts[id] = StoredStart(sequence: history.trimmedThrough, next: history.trimmed)
+            }
             return .page(page)
         }
     }
 
+    /// Whether the first row is not older, or cannot be read while what follows is not older.
+    private func maySuffice(_ rows: ArraySlice<StoredRecord>, _ time: WallTime) -> Bool {
+        rows.first { !hidden.contains($0.sequence) }.map { $0.time >= time } ?? true
+    }
+
+    private func page(_ request: StorePageRequest) -> StorePage {
+        var page = StorePage(position: request.isDescending ? request.through : request.after)
+        let end = request.isDescending ? request.after : request.through
+        let range = rows.filter { $0.sequence > request.after && $0.sequence <= request.through }
+        let ordered = request.isDescending ? range.reversed() : range
+        if let first = ordered.first, hidden.contains(first.sequence) {
+            let next = ordered.first { !hidden.contains($0.sequence) }?.sequence
+            page.position = next.map { request.isDescending ? $0 : $0 - 1 } ?? end
+            page.isDamaged = true
+            return page
+        }
+        var bytes = 0
+        for row in ordered {
+            guard !hidden.contains(row.sequence) else { return page }
+            if request.connections.contains(row.connection) {
+                bytes += row.payload.count
+                guard page.records.isEmpty || bytes <= request.maxBytes,
+                    page.records.count < request.maxRecords
+                else { return page }
+                page.records.append(row)
+            }
+            page.position = request.isDescending ? row.sequence - 1 : row.sequence
+        }
+        page.position = end
+        return page
+    }
+
     private func start(of id: StoredConnectionID, at sequence: UInt64) -> StoredStart? {
         if let row = rows.last(where: { $0.connection == id && $0.sequence <= sequence }) {
+            guard !hidden.contains(row.sequence) else { return nil }
             return StoredStart(sequence: row.sequence, next: row.ordinal + 1)
         }
         guard let history = histories[id], history.trimmedThrough <= sequence else { return nil }

@@ -3,8 +3,15 @@ import WebSocketTestSupport
 
 /// Readers that come, with what they are due.
 extension StoredRun {
+    /// Whether it can be read.
     func isKept(_ entry: Entry) -> Bool {
-        entry.isInMemory || disk.sequences.contains(entry.sequence)
+        entry.isInMemory
+            || (disk.sequences.contains(entry.sequence) && !disk.hidden.contains(entry.sequence))
+    }
+
+    /// Whether it is kept, be it damaged.
+    func isThere(_ sequence: UInt64) -> Bool {
+        isKept(sequence) || disk.sequences.contains(sequence)
     }
 
     /// Whether the log has to ask the disk for what is the oldest of a connection.
@@ -35,7 +42,7 @@ extension StoredRun {
         // With what could not be stored, and stood behind the oldest.
         let all = connections.flatMap { connection in
             let mine = sequences([connection])
-            return mine.firstIndex(where: isKept).map { Array(mine[$0...]) } ?? []
+            return mine.firstIndex(where: isThere).map { Array(mine[$0...]) } ?? []
         }
         .sorted()
         var reader = Reader(
@@ -77,6 +84,7 @@ extension StoredRun {
         if start == .start {
             reader.takesOldest = Set(connections.filter(isOnDisk))
         }
+        reader.mayNotKnow = reader.mayNotKnow || !disk.hidden.isEmpty
         readers.append(reader)
     }
 
@@ -104,7 +112,7 @@ extension StoredRun {
             let next = mine.first { $0.sequence > seen }
             return !before.isRecent || next.map { !$0.isStored && !isKept($0) } ?? false
         }
-        reader.mayNotKnow = reader.mayNotKnow || !isSurelyKnown || isInHole
+        reader.mayNotKnow = reader.mayNotKnow || !isSurelyKnown || isInHole || !disk.hidden.isEmpty
         reader.mayCountMore = false
         if disk.gaps.contains(where: { $0.sequences.lowerBound <= seen && seen < $0.sequences.upperBound }) {
             (reader.isAfterForeignID, reader.mayNotKnow) = (true, true)

@@ -41,7 +41,7 @@ extension StoredRun {
             let fresh = reader.takesOldest
             for connection in fresh {
                 let mine = sequences([connection])
-                let first = mine.first(where: isKept) ?? .max
+                let first = mine.first(where: isThere) ?? .max
                 reader.due.removeAll { $0 < first && mine.contains($0) }
             }
         }

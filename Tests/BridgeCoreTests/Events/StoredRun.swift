@@ -69,7 +69,11 @@ struct StoredRun {
     var random: SeededGenerator
     var now: Int64 = 0
 
-    init(seed: UInt64) {
+    /// Now and then a part of the disk is damaged.
+    let damages: Bool
+
+    init(seed: UInt64, damages: Bool = false) {
+        self.damages = damages
         random = SeededGenerator(seed: seed)
         var epochs = SeededGenerator(seed: 1)
         let epoch = Epoch(startedAt: WallTime(millisecondsSince1970: 0), random: &epochs)
@@ -100,6 +104,7 @@ struct StoredRun {
         case 19: tellTrims()
         case 20: forget()
         case 21: restart()
+        case 22 where damages: damage()
         case 22..<26: join()
         default: readSome()
         }
@@ -187,6 +192,12 @@ struct StoredRun {
     mutating func forget() {
         log.shrink(to: 0)
         for index in entries.indices { entries[index].isInMemory = false }
+    }
+
+    mutating func damage() {
+        let first = Int.random(in: 0...disk.rows.count, using: &random)
+        disk.damage(first..<first + .random(in: 1...9, using: &random))
+        for index in readers.indices { readers[index].mayNotKnow = true }
     }
 
     mutating func restart() {

@@ -84,6 +84,69 @@ import WebSocketTestSupport
         #expect(try append(1, to: &outbox) == 3..<4)
     }
 
+    /// One that holds two messages, 1 and 2, and drops the oldest for others.
+    private func full(_ configure: (inout OutboxSettings) -> Void = { _ in }) throws -> Outbox {
+        var outbox = outbox { settings in
+            settings.maxMessages = 2
+            settings.overflow = .dropOldest
+            configure(&settings)
+        }
+        _ = try append(2, to: &outbox)
+        outbox.stored(through: 2)
+        return outbox
+    }
+
+    /// Appends messages, which the store takes; returns their numbers.
+    private func offer(_ count: Int, to outbox: inout Outbox) throws -> Range<UInt64> {
+        let messages = (0..<count).map { _ in Message(.text, [1]) }
+        let receipt = try outbox.append(messages, uplink: .away, now: start) { _ in }
+        #expect(receipt.dropped == [])
+        return receipt.ids.numbers
+    }
+
+    @Test func `drops nothing for what is not stored in the end`() throws {
+        var outbox = try full()
+        #expect(outbox.withdraw(try offer(1, to: &outbox)).map(\.number) == [3])
+        #expect(outbox.content.map(\.id.number) == [1, 2])
+    }
+
+    @Test func `drops the oldest once those are stored that need their room`() throws {
+        var outbox = try full()
+        let (one, two) = (try offer(1, to: &outbox), try offer(2, to: &outbox))
+        outbox.stored(through: 3)
+        // The other two may still not be stored.
+        #expect(outbox.makeRoom(for: one).map(\.number) == [1])
+        outbox.stored(through: 5)
+        #expect(outbox.makeRoom(for: two).map(\.number) == [2, 3])
+        #expect(outbox.content.map(\.id.number) == [4, 5])
+    }
+
+    @Test func `drops by bytes and by memory as well`() throws {
+        var outbox = try full { settings in
+            settings.maxMessages = 100
+            settings.maxBytes = 2
+        }
+        let first = try offer(1, to: &outbox)
+        #expect(outbox.makeRoom(for: first).map(\.number) == [1])
+        outbox.settings.maxBytes = 100
+        let second = try offer(1, to: &outbox)
+        let room = OutboxRoom(total: .max, free: 0, excess: 1)
+        #expect(outbox.makeRoom(for: second, within: room).map(\.number) == [2])
+        // No more than they need, whoever has the rest.
+        let excessive = OutboxRoom(total: .max, free: 0, excess: 100_000)
+        #expect(outbox.makeRoom(for: second, within: excessive).map(\.number) == [3])
+        #expect(outbox.content.map(\.id.number) == [4])
+    }
+
+    @Test func `does not drop what was just stored, though others went out meanwhile`() throws {
+        var outbox = try full()
+        let numbers = try offer(1, to: &outbox)
+        #expect(handedOut(&outbox) == [1, 2])
+        outbox.stored(through: 3)
+        #expect(outbox.makeRoom(for: numbers) == [])
+        #expect(handedOut(&outbox) == [3])
+    }
+
     @Test func `does not ask the store about what it refuses`() throws {
         var outbox = outbox { $0.maxMessages = 1 }
         _ = try append(1, to: &outbox)

@@ -111,7 +111,10 @@ import WebSocketProtocol
         let poll = Poll(filter, limit: query.limit, start: query.position(at: loop.wallTime), in: hub.log)
         return .later { [self] held in
             let waiting = hub.wait(poll, for: query.wait ?? .zero) { [self] page in
-                held.give(HTTPResponse(status: 200) { page.writeMembers(to: &$0, log: hub.log) })
+                let answer = page.map { page in
+                    HTTPResponse(status: 200) { page.writeMembers(to: &$0, log: hub.log) }
+                }
+                held.give(answer ?? HTTPResponse(.historyUnreadable))
             }
             held.onLastCall = { [hub] in hub.answer(waiting) }
         }

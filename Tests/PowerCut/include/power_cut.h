@@ -25,5 +25,8 @@ void power_cut_room(power_cut *cut, int64_t bytes);
 /// Syncs fail from now on, or work again.
 void power_cut_fail_syncs(power_cut *cut, int fail);
 
+/// From now on the bytes of databases from `from` to before `to` cannot be read; none where these are equal.
+void power_cut_bad(power_cut *cut, int64_t from, int64_t to);
+
 /// How many syncs there were.
 long power_cut_syncs(power_cut *cut);

@@ -13,13 +13,14 @@ CREATE TABLE store (
     reserved INTEGER NOT NULL,  -- no greater sequence was ever shown, even if a power cut took the record
     mark TEXT NOT NULL,         -- tells this file from copies of it, with the lock file
     boot TEXT NOT NULL,         -- which start of the machine it was last opened in
-    clean INTEGER NOT NULL      -- 1: it was closed by whoever had it last
+    clean INTEGER NOT NULL,     -- 1: it was closed by whoever had it last
+    forgotten INTEGER NOT NULL  -- up to this sequence connections may have had records that nobody knows of any more
 ) STRICT;
 
 CREATE TABLE connections (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
-    removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted
+    removed INTEGER NOT NULL DEFAULT 0,          -- 1: what it has is being deleted, 2: it is, and this row is left
     records INTEGER NOT NULL DEFAULT 0,          -- that are kept
     bytes INTEGER NOT NULL DEFAULT 0,            -- of their payloads
     recorded INTEGER NOT NULL DEFAULT 0,         -- records that there ever were
@@ -29,8 +30,10 @@ CREATE TABLE connections (
     trimmed INTEGER NOT NULL DEFAULT 0,          -- of those, how many stood before the oldest that may be kept
     trimmed_through INTEGER NOT NULL DEFAULT 0,  -- sequence of the newest that was trimmed
     trimmed_at INTEGER NOT NULL DEFAULT 0,       -- when that was recorded
+    unknown_through INTEGER NOT NULL DEFAULT 0,  -- others of its name may have had records up to this sequence
     last_message INTEGER NOT NULL DEFAULT 0      -- number of the newest message that was to be sent
 ) STRICT;
+CREATE INDEX connections_by_name ON connections (name, id);
 
 CREATE TABLE records (
     sequence INTEGER PRIMARY KEY,
@@ -48,7 +51,7 @@ CREATE TABLE gaps (
     id INTEGER PRIMARY KEY,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records
+    cause INTEGER NOT NULL  -- 0 it ended, 1 a power cut may have taken the newest records, 2 nothing could be stored
 ) STRICT;
 
 -- Messages that are to be sent.
@@ -85,10 +88,10 @@ CREATE TABLE idempotency_keys (
 CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (connection, key);
 
 INSERT INTO migrations VALUES (1, 1764542000000);
-INSERT INTO store VALUES (1, 1234567890123, 9, 9, 'mark', 'boot', 1);
-INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 5, 8, 0, 0, 2, 2, 1764542000002, 5);
-INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 2, 6, 0, 0, 0, 0, 0, 0);
-INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 1, 9, 0, 0, 0, 0, 0, 1);
+INSERT INTO store VALUES (1, 1234567890123, 9, 9, 'mark', 'boot', 1, 0);
+INSERT INTO connections VALUES (1, 'orders', 0, 3, 45, 5, 8, 0, 0, 2, 2, 1764542000002, 0, 5);
+INSERT INTO connections VALUES (2, 'trades', 0, 2, 5, 2, 6, 0, 0, 0, 0, 0, 0, 0);
+INSERT INTO connections VALUES (4, 'gone', 1, 1, 1, 1, 9, 0, 0, 0, 0, 0, 0, 1);
 INSERT INTO records VALUES (3, 1, 2, 1764542000003, 0, 'a.b', X'68656C6C6F');
 INSERT INTO records VALUES (4, 2, 0, 1764542000004, 1, NULL, X'00FF');
 INSERT INTO records VALUES (5, 1, 3, 1764542000005, 2, NULL, CAST('{"type":"gave-up","attempts":3}' AS BLOB));

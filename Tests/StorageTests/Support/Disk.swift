@@ -22,6 +22,11 @@ import Synchronization
 
     func failSyncs(_ fail: Bool) { unsafe power_cut_fail_syncs(cut, fail ? 1 : 0) }
 
+    /// These bytes of databases cannot be read; nil: all can.
+    func spoil(_ bytes: Range<Int64>?) {
+        unsafe power_cut_bad(cut, bytes?.lowerBound ?? 0, bytes?.upperBound ?? 0)
+    }
+
     var syncs: Int { unsafe power_cut_syncs(cut) }
 
     /// What a power cut now could leave of the files, which were in `folder`.

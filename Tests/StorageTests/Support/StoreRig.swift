@@ -17,6 +17,7 @@ final class StoreRig {
     private(set) var histories: [StoredConnectionID: StoredHistory] = [:]
     /// All that news told of.
     private(set) var trims: [StoredTrim] = []
+    private(set) var mended: [StoreMending] = []
 
     /// Opens a store in the folder; `onWake` runs on the writer's thread.
     init(
@@ -46,6 +47,7 @@ final class StoreRig {
             refused.formUnion(news.refused)
             histories.merge(news.histories) { $1 }
             trims += news.trims
+            mended += news.mended
             if isThere(news) { return }
             doorbell.wait(for: nil)
         }
