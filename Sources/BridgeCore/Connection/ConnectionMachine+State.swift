@@ -193,6 +193,15 @@ extension ConnectionMachine {
         }
     }
 
+    /// From one heartbeat to the next: as the upstream has told, or the settings say.
+    package var heartbeatInterval: Duration {
+        switch state {
+        case .open(let session): session.heartbeat.interval
+        case .idle, .connecting, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
+            settings.heartbeat.interval
+        }
+    }
+
     /// What the heartbeats say, while the connection is open.
     package var pulse: Pulse? {
         switch state {

@@ -42,7 +42,8 @@ package struct Readiness: Equatable, Sendable {
 
     private static func reason(_ status: ConnectionStatus) -> String? {
         switch status.standing {
-        case .open: nil
+        case .open where status.isReady: nil
+        case .open: "open, with steps of onOpen to come" + lastFailure(status)
         case .idle: "not asked to connect yet"
         case .closing: "closing"
         case .offline: "there is no network to the upstream"
