@@ -205,7 +205,7 @@ import WebSocketProtocol
         #expect(resumed.elsewhere == [try WebSocketURL("wss://b.example/?v=10")])
         #expect(world.machine.elsewhere != nil)
         try world.socket(.plainlyOpened)
-        try world.socket(.text("{}"))
+        try world.socket(.text(#"{"url":"wss://b.example"}"#))
         #expect(world.machine.isReady)
         // It worked, so it is tried again.
         let again = try Self.reconnect(&world)
