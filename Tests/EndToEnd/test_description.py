@@ -61,8 +61,9 @@ def assert_described(response: Response, operation: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def changeable(upstream: Upstream, serve_file) -> Bridge:
-    """A bridge with an open connection, whose connections clients may change."""
+def changeable(start_upstream, serve_file) -> Bridge:
+    """A bridge with an open connection, whose upstream echoes, and whose connections clients may change."""
+    upstream = start_upstream(answers=lambda message: message)
     settings = {"http": {"dynamicConnections": True}, "connections": {"default": {"url": upstream.url}}}
     bridge = serve_file(json.dumps(settings))
     bridge.await_ready()
@@ -111,6 +112,8 @@ def test_answers_are_as_it_says(
     success = next(response for status, response in operation["responses"].items() if status < "3")
     if "text/event-stream" in resolved(success).get("content", {}):
         target += "?since=start&types=status&limit=1"
+    if target.endswith("/request"):
+        target += "?correlate=next"
     target = target.replace("{message}", changeable.send("Hello").json()["id"])
     response = changeable.request(method, target, body_of(method))
     assert response.status < 300

@@ -10,7 +10,7 @@ enum PageFields {
 
     /// Those of answers that browsers do not show unasked.
     static let read = [
-        "Allow", "ETag", "Idempotency-Replayed", "Location", "Retry-After", "WWW-Authenticate",
-        "X-Accel-Buffering",
+        "Allow", "ETag", "Idempotency-Replayed", "Location", "Retry-After", "Wsbridge-Event-Id",
+        "WWW-Authenticate", "X-Accel-Buffering",
     ].joined(separator: ", ")
 }
