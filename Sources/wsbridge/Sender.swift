@@ -81,8 +81,7 @@ final class Sender {
     /// What is known of messages that were accepted.
     private func consignment(_ ids: MessageIDs) -> Consignment {
         var consignment = Consignment(ids)
-        for number in ids.numbers {
-            let id = MessageID(epoch: ids.epoch, number: number)
+        for id in ids {
             if let state = upstream.message(id)?.state { consignment.ended(id, as: state) }
         }
         return consignment
