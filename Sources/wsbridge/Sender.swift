@@ -188,7 +188,8 @@ final class Sender {
         wait.consignment = consignment(wait.consignment.ids)
         let due = wait.stored()
         guard !isStopped, wait.consignment.verdict == .open else { return settle(wait) }
-        register(wait)
+        // Most ask for no more than that.
+        if !wait.isDue { register(wait) }
         for one in due { timeIsOver(wait, for: one) }
     }
 
