@@ -8,7 +8,8 @@ BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
 FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
 #: The bridge, and how it is where libmicrohttpd does not let go of connections.
 OURS = ["wsbridge", "wsbridge, suspended"]
-DURABLE = ["wsbridge on disk", "limit on disk"]
+#: The same group commit behind what the bridge serves HTTP with, and behind bare epoll.
+DURABLE = ["wsbridge on disk", "limit on libmicrohttpd and disk", "limit on disk"]
 CLIENTS = ["wsbridge", "wsbridge's client", "limit", "websockets's client", "aiohttp's client"]
 
 
