@@ -27,13 +27,13 @@ let package = Package(
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CNetlink", pkgConfig: "libmnl", apt: "libmnl-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
-        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CUV", pkgConfig: "libuv", apt: "libuv1-dev"),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
-        // libcurl, which is not linked but loaded when it is needed.
+        // libcurl and SQLite, which are not linked but loaded when they are needed.
         .target(name: "CCURL"),
+        .target(name: "CSQLite"),
         // The files of public/ and config/presets/, as constants of the program.
         .target(name: "CPublicFiles"),
 
@@ -83,7 +83,7 @@ let package = Package(
             swiftSettings: strict
         ),
         // A file system for SQLite from which power can be cut.
-        .target(name: "PowerCut", dependencies: ["CSQLite"], path: "Tests/PowerCut"),
+        .target(name: "PowerCut", path: "Tests/PowerCut", linkerSettings: [.linkedLibrary("sqlite3")]),
         // The echo client of `make conformance`; no product, so that no user gets it.
         .executableTarget(
             name: "autobahn-client",

@@ -72,10 +72,10 @@ def command(
         return [*wsbridge, "--config", str(configuration)], True
     if contestant == "limit":
         return [str(tools.at / "limit"), *numbers], True
-    if contestant == "limit on libmicrohttpd":
-        return [str(tools.at / "limit_on_microhttpd"), *numbers], True
-    if contestant == "limit on disk":
-        return [str(tools.at / "limit_on_disk"), *numbers, str(tools.folder("store") / "database")], True
+    if contestant.startswith("limit on"):
+        program = "limit_on_microhttpd" if "libmicrohttpd" in contestant else "limit_on_disk"
+        database = [str(tools.folder("store") / "database")] if "disk" in contestant else []
+        return [str(tools.at / program), *numbers, *database], True
     if contestant == "limit, each by itself":
         return [str(tools.at / "limit"), *numbers, "each"], True
     if contestant == "aiohttp":

@@ -44,6 +44,7 @@ def explanations(it: Figures) -> Iterator[Explanation]:
     yield f"POST: CPU per request, of the {library}'s", it.ratio(post, "cpu_us_each", library), " ×"
     figure = it.ratio(post, "cpu_us_each", "limit", library)
     yield f"POST: CPU per request of the {library}, of the limit's", figure, " ×"
+    yield from of_durable(it)
     for n in ("1", "10"):
         for peer in ("Nchan", "aiohttp"):
             work = f"1 MiB messages, N = {n}"
@@ -51,6 +52,15 @@ def explanations(it: Figures) -> Iterator[Explanation]:
     yield from sureness(it)
     yield from of_filters(it)
     yield from of_cores(it)
+
+
+def of_durable(it: Figures) -> Iterator[Explanation]:
+    us, peer = "wsbridge on disk", "limit on libmicrohttpd and disk"
+    for count in ("1 client", "8 clients", "64 clients"):
+        work = f"durable POST, {count}"
+        for name, figure in (("p50", "p50_us"), ("p99", "p99_us")):
+            yield f"{work}: {name}", it.own(work, figure, 1e-3, us), " ms"
+        yield f"{work}: CPU per request, of the {peer}'s", it.ratio(work, "cpu_us_each", peer, us), " ×"
 
 
 def sureness(it: Figures) -> Iterator[Explanation]:

@@ -8,7 +8,8 @@ BRIDGES = ["wsbridge", "limit", "Nchan", "aiohttp"]
 FLAT = ["wsbridge", "limit, each by itself", "Nchan", "aiohttp"]
 #: The bridge, and how it is where libmicrohttpd does not let go of connections.
 OURS = ["wsbridge", "wsbridge, suspended"]
-DURABLE = ["wsbridge on disk", "limit on disk"]
+#: The same group commit behind what the bridge serves HTTP with, and behind bare epoll.
+DURABLE = ["wsbridge on disk", "limit on libmicrohttpd and disk", "limit on disk"]
 POINTERS = ["wsbridge's pointers", "FoundationEssentials"]
 #: Names of works, by the bytes of the messages in which values are looked for.
 VALUES = {size: f"three values of {size:,} B of JSON" for size in (200, 4096, 65_536)}

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "outgoing.h"
 #include "sockets.h"
 
 enum { RING = 8 << 20, BUFFER = 64 << 10, REASONABLE_LAG = RING - BUFFER };
@@ -38,8 +39,6 @@ static struct peer upstream, listener;
 static struct peer *dead;
 static int events;
 static bool each;
-static char outgoing[BUFFER * 4];
-static size_t outgoing_count;
 
 static void make_ring(void) {
     int memory = memfd_create("ring", 0);
@@ -95,33 +94,6 @@ static void publish(const char *text, size_t count) {
     end = mempcpy(end, "\n\n\r\n", 4);
     head += (uint64_t)(end - start);
     if (each) fan_out();
-}
-
-// Masked, as a client has to.
-static void forward(const char *text, size_t count) {
-    static const unsigned char key[4] = {0x12, 0x34, 0x56, 0x78};
-    check(outgoing_count + count + 8 < sizeof outgoing, "a body that is too long");
-    unsigned char *out = (unsigned char *)outgoing + outgoing_count, *start = out;
-    *out++ = 0x81;
-    if (count < 126) {
-        *out++ = (unsigned char)(0x80 | count);
-    } else {
-        *out++ = 0x80 | 126;
-        *out++ = (unsigned char)(count >> 8);
-        *out++ = (unsigned char)count;
-    }
-    out = mempcpy(out, key, 4);
-    for (size_t index = 0; index < count; index++) *out++ = (unsigned char)text[index] ^ key[index % 4];
-    outgoing_count += (size_t)(out - start);
-}
-
-static void flush(void) {
-    if (outgoing_count == 0) return;
-    ssize_t sent = send(upstream.descriptor, outgoing, outgoing_count, MSG_NOSIGNAL | MSG_DONTWAIT);
-    check(sent >= 0 || errno == EAGAIN, "the upstream does not take bytes");
-    if (sent <= 0) return;
-    memmove(outgoing, outgoing + sent, outgoing_count - (size_t)sent);
-    outgoing_count -= (size_t)sent;
 }
 
 static size_t take_frame(const unsigned char *bytes, size_t count) {
@@ -258,7 +230,7 @@ int main(int count, char **arguments) {
                 if (!peer->dead && peer->blocked && ready[index].events & EPOLLOUT) deliver(peer);
             }
         }
-        flush();
+        flush(upstream.descriptor);
         if (head != before) fan_out();
         while (dead) {
             struct peer *gone = dead;

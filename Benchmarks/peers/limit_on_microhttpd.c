@@ -1,7 +1,8 @@
 // The limit of POST on libmicrohttpd: what limit.c does with a POST, with the answers that the bridge gives, through
-// the library as the bridge drives it. No checks, no outbox. A ratio to it says what the bridge itself adds.
+// the library as the bridge drives it. No checks, no outbox. A ratio to it says what the bridge itself adds. With a
+// database each answer waits for group_commit.h, its connection suspended meanwhile: the limit of a durable POST there.
 //
-// usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT
+// usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT [DATABASE]
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,52 +16,29 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "group_commit.h"
+#include "outgoing.h"
 #include "sockets.h"
 
-enum { BODY = 4096, OUTGOING = 256 << 10, CONNECTION_MEMORY = 32 << 10 };
+enum { BODY = 4096, CONNECTION_MEMORY = 32 << 10 };
 
 struct request {
+    struct MHD_Connection *connection;
     bool has_head;
+    uint64_t number;  // of its message, once that is accepted; 0: it is not
     size_t count;
     char body[BODY];
 };
 
 static int upstream = -1;
-static char outgoing[OUTGOING];
-static size_t outgoing_count;
-
-// Masked, as a client has to.
-static void forward(const char *text, size_t count) {
-    static const unsigned char key[4] = {0x12, 0x34, 0x56, 0x78};
-    check(outgoing_count + count + 8 < sizeof outgoing, "more than the upstream takes");
-    unsigned char *out = (unsigned char *)outgoing + outgoing_count, *start = out;
-    *out++ = 0x81;
-    if (count < 126) {
-        *out++ = (unsigned char)(0x80 | count);
-    } else {
-        *out++ = 0x80 | 126;
-        *out++ = (unsigned char)(count >> 8);
-        *out++ = (unsigned char)count;
-    }
-    out = mempcpy(out, key, sizeof key);
-    for (size_t index = 0; index < count; index++) *out++ = (unsigned char)text[index] ^ key[index % 4];
-    outgoing_count += (size_t)(out - start);
-}
-
-static void flush(void) {
-    if (outgoing_count == 0) return;
-    ssize_t sent = send(upstream, outgoing, outgoing_count, MSG_NOSIGNAL | MSG_DONTWAIT);
-    check(sent >= 0 || errno == EAGAIN, "the upstream does not take bytes");
-    if (sent <= 0) return;
-    memmove(outgoing, outgoing + sent, outgoing_count - (size_t)sent);
-    outgoing_count -= (size_t)sent;
-}
 
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
-    (void)context, (void)target, (void)connection;
+    (void)context, (void)target;
     struct request *it = malloc(sizeof *it);
     check(it != NULL, "memory");
+    it->connection = connection;
     it->has_head = false;
+    it->number = 0;
     it->count = 0;
     return it;
 }
@@ -79,10 +57,10 @@ static enum MHD_Result take_field(void *count, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection) {
-    static unsigned long long number;
-    char body[64];
-    int count = snprintf(body, sizeof body, "{\"id\":\"abcdefghijkl-m%llu\",\"state\":\"queued\"}\n", ++number);
+static enum MHD_Result answer(struct MHD_Connection *connection, uint64_t number) {
+    char body[96];
+    int count = snprintf(body, sizeof body, "{\"id\":\"abcdefghijkl-m1.%llu\",\"state\":\"queued\"}\n",
+                         (unsigned long long)number);
     struct MHD_Response *response = MHD_create_response_from_buffer((size_t)count, body, MHD_RESPMEM_MUST_COPY);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Cache-Control", "no-store");
@@ -110,8 +88,23 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *upload_size = 0;
         return MHD_YES;
     }
-    forward(it->body, it->count);
-    return answer(connection);
+    if (it->number > 0) return answer(connection, it->number);
+    if (bell < 0) {
+        static uint64_t last_number;
+        forward(it->body, it->count);
+        return answer(connection, ++last_number);
+    }
+    give(it, it->body, it->count);
+    MHD_suspend_connection(connection);
+    return MHD_YES;
+}
+
+/// It goes out, and its request is asked for its answer when the daemon runs.
+static void go_on(struct entry *entry) {
+    struct request *it = entry->owner;
+    it->number = entry->number;
+    forward(entry->bytes, entry->count);
+    MHD_resume_connection(it->connection);
 }
 
 static struct MHD_Daemon *serve(uint16_t port) {
@@ -124,25 +117,34 @@ static struct MHD_Daemon *serve(uint16_t port) {
     return daemon;
 }
 
+static void watch(int events, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = descriptor};
+    check(epoll_ctl(events, EPOLL_CTL_ADD, descriptor, &event) == 0, "epoll_ctl");
+}
+
 int main(int count, char **arguments) {
-    if (count < 3) return fprintf(stderr, "usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT\n"), 64;
-    upstream = dial((uint16_t)atoi(arguments[1]));
-    struct MHD_Daemon *daemon = serve((uint16_t)atoi(arguments[2]));
-    int events = epoll_create1(0), requests = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    for (int index = 0; index < 2; index++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.fd = index ? upstream : requests};
-        check(epoll_ctl(events, EPOLL_CTL_ADD, event.data.fd, &event) == 0, "epoll_ctl");
+    if (count < 3) return fprintf(stderr, "usage: limit_on_microhttpd UPSTREAM_PORT LISTEN_PORT [DATABASE]\n"), 64;
+    int events = epoll_create1(0);
+    if (count > 3) {
+        open_database(arguments[3]);
+        watch(events, bell);
     }
+    upstream = dial((uint16_t)atoi(arguments[1]));
+    watch(events, upstream);
+    struct MHD_Daemon *daemon = serve((uint16_t)atoi(arguments[2]));
+    watch(events, MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
     for (;;) {
         MHD_UNSIGNED_LONG_LONG milliseconds;
         int wait = MHD_get_timeout(daemon, &milliseconds) == MHD_YES ? (int)(milliseconds < 1000 ? milliseconds : 1000) : -1;
-        struct epoll_event ready[2];
-        int ready_count = epoll_wait(events, ready, 2, wait);
+        struct epoll_event ready[3];
+        int ready_count = epoll_wait(events, ready, 3, wait);
         for (int index = 0; index < ready_count; index++) {
             char ignored[4096];
+            if (ready[index].data.fd == bell) take_written(go_on);
             if (ready[index].data.fd == upstream && recv(upstream, ignored, sizeof ignored, MSG_DONTWAIT) == 0) return 0;
         }
         MHD_run(daemon);
-        flush();
+        flush(upstream);
+        hand_over();
     }
 }

@@ -19,6 +19,7 @@ internal import Glibc
 
     /// Opens a file, which must exist; `vfs` names another file system of SQLite's, for tests.
     init(_ path: String, _ access: Access, vfs: String? = nil) throws(StorageError) {
+        try Database.load(for: path)
         var opened: OpaquePointer?
         let flags =
             switch access {
@@ -58,6 +59,14 @@ internal import Glibc
             },
             logPages
         )
+    }
+
+    /// Loads SQLite, the first time.
+    ///
+    /// Opening does so as well; who makes or reads files before that asks first. `path` is what needs it.
+    static func load(for path: String) throws(StorageError) {
+        guard let fault = unsafe wsbridge_sqlite_load() else { return }
+        throw unsafe StorageError(.noLibrary, path: path, detail: String(cString: fault))
     }
 
     deinit {

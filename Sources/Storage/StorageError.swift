@@ -22,6 +22,8 @@ package struct StorageError: Error, Equatable, Sendable {
         case cut
         /// Reading, writing or syncing failed.
         case failing
+        /// SQLite's library is not there, or cannot be used.
+        case noLibrary
     }
 
     package var reason: Reason
@@ -52,6 +54,8 @@ package struct StorageError: Error, Equatable, Sendable {
         case .moved: "\(path) was moved or deleted while it was in use\(said)"
         case .cut: "\(path) was cut while it was in use\(said); nothing is stored until the next start"
         case .failing: "\(path) cannot be used\(said)"
+        case .noLibrary:
+            "SQLite cannot be loaded for \(path)\(said); install its library (Debian's package libsqlite3-0)"
         }
     }
 
@@ -59,7 +63,7 @@ package struct StorageError: Error, Equatable, Sendable {
     var mayPass: Bool {
         switch reason {
         case .inUse, .notWritable, .full, .moved, .failing: true
-        case .damaged, .foreign, .newer, .cut: false
+        case .damaged, .foreign, .newer, .cut, .noLibrary: false
         }
     }
 }

@@ -20,6 +20,7 @@ package final class Store: Sendable {
         _ options: StoreOptions,
         wake: @escaping @Sendable () -> Void
     ) throws(StorageError) {
+        try Database.load(for: directory)
         var random = SystemRandomNumberGenerator()
         let file = StoreFile(directory: try StoreDirectory(directory), options: options)
         let opening = try file.open(random: &random)

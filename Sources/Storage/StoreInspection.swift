@@ -7,6 +7,7 @@ package struct StoreInspection: Equatable, Sendable {
 
     /// - Throws: why no store could be opened there, as far as that can be told, or what is damaged in it.
     package init(of directory: String) throws(StorageError) {
+        try Database.load(for: directory)
         let path = StoreDirectory.database(in: directory)
         let nearest = StoreInspection.nearest(directory)
         guard nearest.isItself else {

@@ -207,7 +207,7 @@ final class StoreWriter {
             switch failure.reason {
             // A log that is in the file is written over from its beginning, which needs no room.
             case .full: _ = try? session.database.checkpoint()
-            case .damaged, .foreign, .newer, .inUse, .notWritable, .moved, .cut, .failing:
+            case .damaged, .foreign, .newer, .inUse, .notWritable, .moved, .cut, .failing, .noLibrary:
                 session = try file.reopen(session)
             }
             try commit([], isProbe: true)

@@ -102,4 +102,20 @@ extension Bridge {
             throw .tooManyFilters(limit: configuration.http.maxFilters, retryAfter: configuration.http.retry)
         }
     }
+
+    /// Tells that streams are not written in the best way, unless that is what was asked for.
+    func warn(of mode: StreamMode) {
+        guard mode != configuration.streamMode else { return }
+        switch mode {
+        case .detached: break
+        case .suspended:
+            log.warning(
+                "streams take more memory than they could: libmicrohttpd does not let go of their connections"
+            )
+        case .pulled:
+            log.warning(
+                "streams are slower than they could be: libmicrohttpd does not let them be written to"
+            )
+        }
+    }
 }

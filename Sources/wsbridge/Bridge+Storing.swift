@@ -17,6 +17,13 @@ extension Bridge {
         }
     }
 
+    /// A name that no outbox of this epoch had; where nothing is stored the epoch is the process.
+    func outboxName(of stored: StoredConnection?) -> OutboxID {
+        if let stored { return OutboxID(epoch: hub.log.epoch, stored.id) }
+        outboxes += 1
+        return OutboxID(epoch: hub.log.epoch, number: outboxes)
+    }
+
     /// Has upstreams wait, or go on, as the store can take what they send.
     func holdBack() {
         let isHeldBack = store?.isCongested ?? false

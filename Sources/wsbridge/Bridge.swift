@@ -32,6 +32,8 @@ final class Bridge {
     private var onDemand: [BridgedConnection] = []
     /// Those that were removed and still have to close, by name.
     private var leaving: [String: BridgedConnection] = [:]
+    /// How many outboxes there were; only counted where nothing is stored.
+    var outboxes: UInt64 = 0
     /// With those that still have to close.
     var allConnections: [BridgedConnection] { Array(connections.values) + Array(leaving.values) }
     /// Those of `configuration` that the file does not have, or has otherwise.
@@ -141,22 +143,6 @@ final class Bridge {
         log.info("memory is bounded", ["bytes": .integer(bound.bytes), "by": .text(bound.source)])
     }
 
-    /// Tells that streams are not written in the best way, unless that is what was asked for.
-    private func warn(of mode: StreamMode) {
-        guard mode != configuration.streamMode else { return }
-        switch mode {
-        case .detached: break
-        case .suspended:
-            log.warning(
-                "streams take more memory than they could: libmicrohttpd does not let go of their connections"
-            )
-        case .pulled:
-            log.warning(
-                "streams are slower than they could be: libmicrohttpd does not let them be written to"
-            )
-        }
-    }
-
     private func add(_ name: String, _ settings: ConnectionConfiguration) {
         // There is one connection of a name at a time, and what comes anew has nothing of what was removed.
         leaving[name]?.upstream.end()
@@ -173,7 +159,8 @@ final class Bridge {
             flushes: flushes,
             transfers: transfers,
             store: store,
-            stored: stored
+            stored: stored,
+            outbox: outboxName(of: stored)
         )
         connection.upstream.network = network
         connection.upstream.isHeldBack = store?.isCongested ?? false

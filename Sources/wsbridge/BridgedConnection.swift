@@ -29,10 +29,10 @@ final class BridgedConnection {
         flushes: FlushRound,
         transfers: Transfers,
         store: BridgeStore?,
-        stored: StoredConnection?
+        stored: StoredConnection?,
+        outbox: OutboxID
     ) {
         self.store = stored.flatMap { stored in store.map { ConnectionStore(stored.id, in: $0) } }
-        let epoch = hub.log.epoch
         self.index = index
         self.hub = hub
         self.log = log
@@ -49,7 +49,7 @@ final class BridgedConnection {
                 sink: journal,
                 memory: hub,
                 store: self.store,
-                epoch: epoch,
+                outbox: outbox,
                 wallClock: { loop.wallTime }
             ),
             stored: stored
@@ -60,7 +60,7 @@ final class BridgedConnection {
             upstream,
             loop: loop,
             store: self.store,
-            keys: stored.map { IdempotencyLedger(restoring: $0, epoch: epoch, now: now) }
+            keys: stored.map { IdempotencyLedger(restoring: $0, epoch: outbox.epoch, now: now) }
                 ?? IdempotencyLedger()
         )
         requester = Requester(upstream, loop: loop)

@@ -45,6 +45,9 @@ final class SendWait {
         return waiting.filter(\.isDue)
     }
 
+    /// Nobody waits for more than that.
+    var isDue: Bool { waiting.allSatisfy(\.isDue) }
+
     /// Nobody waits any more.
     var isDeserted: Bool { waiting.isEmpty }
 

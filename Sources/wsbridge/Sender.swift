@@ -81,8 +81,7 @@ final class Sender {
     /// What is known of messages that were accepted.
     private func consignment(_ ids: MessageIDs) -> Consignment {
         var consignment = Consignment(ids)
-        for number in ids.numbers {
-            let id = MessageID(epoch: ids.epoch, number: number)
+        for id in ids {
             if let state = upstream.message(id)?.state { consignment.ended(id, as: state) }
         }
         return consignment
@@ -189,7 +188,8 @@ final class Sender {
         wait.consignment = consignment(wait.consignment.ids)
         let due = wait.stored()
         guard !isStopped, wait.consignment.verdict == .open else { return settle(wait) }
-        register(wait)
+        // Most ask for no more than that.
+        if !wait.isDue { register(wait) }
         for one in due { timeIsOver(wait, for: one) }
     }
 

@@ -305,7 +305,8 @@ def test_a_record_that_is_none_does_not_pass(eventful: Bridge) -> None:
         *("m8nxbg8fdqe2-0", "m8nxbg8fdqe2-21", "000000000000-9999999999999999999", "zzzzzzzzzzzz-1"),
         *("m8nxbg8fdqe2-", "m8nxbg8fdqe2-01", "m8nxbg8fdqe2-00", "m8nxbg8fdqe2-18446744073709551616"),
         *("m8nxbg8fdqe-1", "m8nxbg8fdqe22-1", "M8nxbg8fdqe2-1", "m8nxbg8fdqei-1", "m8nxbg8fdqel-1", "a-1"),
-        *("m8nxbg8fdqeo-1", "m8nxbg8fdqeu-1", "m8nxbg8fdqe2-1-1", "m8nxbg8fdqe2-1 ", "m8nxbg8fdqe2-m1", "-1"),
+        *("m8nxbg8fdqeo-1", "m8nxbg8fdqeu-1", "m8nxbg8fdqe2-1-1", "m8nxbg8fdqe2-1 ", "-1"),
+        "m8nxbg8fdqe2-m1.1",
     ],
 )
 def test_what_looks_like_an_id_to_it_is_one_to_the_bridge(bridge: Bridge, text: str) -> None:

@@ -221,7 +221,7 @@ def test_who_waits_for_sending_is_told_at_the_end_that_it_will_be(away: Upstream
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(first.post, "/messages?wait=30s", b"later")
         first.await_status(lambda status: status["outbox"]["messages"] == 1, "the message waits")
-        settled = first.request("DELETE", "/outbox/000000000000-m1")
+        settled = first.request("DELETE", "/outbox/000000000000-m1.1")
         assert settled.status == 404
         first.stop()
         answer = waiting.result()
@@ -317,6 +317,24 @@ def test_a_connection_that_a_client_made_goes_on_when_it_is_made_again(
     assert second.get("/v1/connections/job/outbox").status == 404
     assert second.request("PUT", "/v1/connections/job", settings).status == 201
     assert [each["id"] for each in second.get("/v1/connections/job/outbox").json()["messages"]] == [accepted]
+
+
+def test_no_id_of_a_message_is_given_twice(
+    away: Upstream, configured: Callable[..., Bridge], end: End
+) -> None:
+    sections = {"http": {"dynamicConnections": True}}
+    settings = json.dumps({"url": away.url}).encode()
+    given: list[str] = []
+    for _ in range(3):
+        bridge = configured({}, **sections)
+        for _ in range(2):
+            assert bridge.request("PUT", "/v1/connections/job", settings).status == 201
+            assert {bridge.get(f"/v1/connections/job/outbox/{old}").status for old in given} <= {404}
+            given.append(bridge.post("/v1/connections/job/messages", b"work").json()["id"])
+            assert bridge.get(f"/v1/connections/job/outbox/{given[-1]}").status == 200
+            assert bridge.request("DELETE", "/v1/connections/job").status == 204
+        end(bridge)
+    assert len(set(given)) == len(given)
 
 
 # The setting

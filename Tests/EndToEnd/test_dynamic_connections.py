@@ -309,6 +309,29 @@ def test_what_comes_back_has_nothing_of_what_was_removed(start_upstream, start_r
     assert (counters["opens"], counters["closes"]) == (1, 0)
 
 
+def test_no_id_of_a_message_is_given_twice(start_upstream, dynamic: Dynamic) -> None:
+    url = start_upstream().url
+    dynamic.start()
+
+    def send(name: str) -> str:
+        return dynamic.bridge.post(f"/v1/connections/{name}/messages?wait=10s", b"x").json()["id"]
+
+    def find(name: str, identifier: str) -> int:
+        return dynamic.bridge.get(f"/v1/connections/{name}/outbox/{identifier}").status
+
+    given = []
+    for _ in range(3):
+        for name in ("a", "b"):
+            assert dynamic.put(name, {"url": url}).status == 201
+            given += [send(name), send(name)]
+        assert [find("a", identifier) for identifier in given[-4:]] == [200, 200, 404, 404]
+        assert [find("b", identifier) for identifier in given[-4:]] == [404, 404, 200, 200]
+        assert {find(name, identifier) for name in ("a", "b") for identifier in given[:-4]} <= {404}
+        for name in ("a", "b"):
+            assert dynamic.delete(name).status == 204
+    assert len(set(given)) == len(given)
+
+
 def test_a_stop_waits_for_what_is_being_removed(start_raw_upstream, dynamic: Dynamic) -> None:
     peer, stream = leave(start_raw_upstream(), dynamic)
     dynamic.bridge.signal(signal.SIGTERM)

@@ -190,6 +190,51 @@ def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(
     assert database.read_bytes() == before
 
 
+def is_sqlite_loaded(bridge: Bridge) -> bool:
+    return "libsqlite3" in Path(f"/proc/{bridge.pid}/maps").read_text()
+
+
+def test_sqlite_is_loaded_only_for_those_who_store(
+    away: Upstream, start_bridge: Callable[..., Bridge], durable: Durable
+) -> None:
+    assert not is_sqlite_loaded(start_bridge(away.url))
+    assert is_sqlite_loaded(durable(away))
+
+
+def no_library(path: Path) -> None:
+    path.write_text("no library")
+
+
+def another_library(path: Path) -> None:
+    """Stands for a SQLite that is too old: the functions are not in it."""
+    found = subprocess.run(["ldd", str(BINARY)], check=True, capture_output=True, text=True)
+    path.symlink_to(next(line.split()[2] for line in found.stdout.splitlines() if "libz.so" in line))
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "said"), [(no_library, "file too short"), (another_library, "has no sqlite3_")]
+)
+def test_without_sqlite_a_store_is_refused_and_memory_serves(
+    away: Upstream,
+    start_bridge: Callable[..., Bridge],
+    refusal: Callable[..., str],
+    data: Path,
+    tmp_path: Path,
+    stand_in: Callable[[Path], None],
+    said: str,
+) -> None:
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    stand_in(libraries / "libsqlite3.so.0")
+    environment = {"LD_LIBRARY_PATH": str(libraries)}
+    text = refusal(data, environment=environment)
+    assert "SQLite cannot be loaded" in text
+    assert said in text
+    assert "libsqlite3-0" in text
+    assert not data.exists()
+    assert start_bridge(away.url, environment=environment).send("hello").status == 202
+
+
 def test_a_clock_that_was_set_back_changes_nothing(away: Upstream, durable: Durable, data: Path) -> None:
     """To the store it is all the same whether the clock was set back or the times in it forward."""
     made(durable, away)

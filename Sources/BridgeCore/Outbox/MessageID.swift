@@ -1,13 +1,13 @@
-/// Names one message to be sent, over restarts too: the epoch of the process, and a number within it.
+/// Names one message to be sent, over restarts too: its outbox, and a number within it.
 ///
-/// As text it is `EPOCH-mNUMBER`, which needs no escaping, neither in a URL nor in JSON, and which is never taken for
-/// the id of an event.
+/// As text it is `EPOCH-mOUTBOX.NUMBER`, which needs no escaping, neither in a URL nor in JSON, and which is never
+/// taken for the id of an event.
 package struct MessageID: Hashable, Sendable, CustomStringConvertible {
-    package var epoch: Epoch
+    package var outbox: OutboxID
     package var number: UInt64
 
-    package init(epoch: Epoch, number: UInt64) {
-        self.epoch = epoch
+    package init(outbox: OutboxID, number: UInt64) {
+        self.outbox = outbox
         self.number = number
     }
 
@@ -17,8 +17,11 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
             return nil
         }
         let rest = text[text.index(after: dash)...]
-        guard rest.first == "m", let number = UInt64(digits: rest.dropFirst()) else { return nil }
-        self.init(epoch: epoch, number: number)
+        guard rest.first == "m", let dot = rest.firstIndex(of: "."),
+            let outbox = UInt64(digits: rest[..<dot].dropFirst()),
+            let number = UInt64(digits: rest[rest.index(after: dot)...])
+        else { return nil }
+        self.init(outbox: OutboxID(epoch: epoch, number: outbox), number: number)
         guard description == text else { return nil }
     }
 
@@ -29,10 +32,13 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
     }
 
     func appendText(to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: Epoch.textLength + 2 + number.decimalCount) { output in
-            epoch.appendText(to: &output)
+        let count = Epoch.textLength + 3 + outbox.number.decimalCount + number.decimalCount
+        bytes.append(addingCapacity: count) { output in
+            outbox.epoch.appendText(to: &output)
             output.append(UInt8(ascii: "-"))
             output.append(UInt8(ascii: "m"))
+            output.appendDecimal(outbox.number)
+            output.append(UInt8(ascii: "."))
             output.appendDecimal(number)
         }
     }

@@ -1,10 +1,10 @@
 /// The ids of messages that were accepted together: their numbers follow one another.
 package struct MessageIDs: RandomAccessCollection, Equatable, Sendable {
-    package let epoch: Epoch
+    package let outbox: OutboxID
     package let numbers: Range<UInt64>
 
-    package init(epoch: Epoch, numbers: Range<UInt64>) {
-        self.epoch = epoch
+    package init(outbox: OutboxID, numbers: Range<UInt64>) {
+        self.outbox = outbox
         self.numbers = numbers
     }
 
@@ -13,11 +13,11 @@ package struct MessageIDs: RandomAccessCollection, Equatable, Sendable {
 
     package subscript(index: Int) -> MessageID {
         precondition(indices.contains(index))
-        return MessageID(epoch: epoch, number: numbers.lowerBound + UInt64(index))
+        return MessageID(outbox: outbox, number: numbers.lowerBound + UInt64(index))
     }
 
     /// Where the id stands; nil if it is none of them.
     package func firstIndex(of id: MessageID) -> Int? {
-        id.epoch == epoch && numbers.contains(id.number) ? Int(id.number - numbers.lowerBound) : nil
+        id.outbox == outbox && numbers.contains(id.number) ? Int(id.number - numbers.lowerBound) : nil
     }
 }

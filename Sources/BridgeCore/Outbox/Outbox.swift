@@ -56,7 +56,7 @@ package struct Outbox: Sendable {
 
     /// New ones hold for what comes; what is over new bounds stays.
     package var settings: OutboxSettings
-    private let epoch: Epoch
+    private let name: OutboxID
     var queued = Queue<Entry>()
     var inFlight = Queue<Entry>()
     /// Older than all in flight, as those are older than all that are queued.
@@ -72,10 +72,10 @@ package struct Outbox: Sendable {
     /// Something was proven since the connection opened.
     private var hasProof = false
 
-    /// Starts empty; `epoch` must differ from that of any earlier process.
-    package init(_ settings: OutboxSettings, epoch: Epoch) {
+    /// Starts empty; no other one may ever have had its name.
+    package init(_ settings: OutboxSettings, as name: OutboxID) {
         self.settings = settings
-        self.epoch = epoch
+        self.name = name
     }
 
     private var outCount: Int { inFlight.count + unproven.count }
@@ -123,7 +123,7 @@ package struct Outbox: Sendable {
             )
         }
         queuedBytes += size
-        return Receipt(ids: MessageIDs(epoch: epoch, numbers: first..<lastNumber + 1), dropped: dropped)
+        return Receipt(ids: MessageIDs(outbox: name, numbers: first..<lastNumber + 1), dropped: dropped)
     }
 
     private func bounds(beside count: Int, size: Int, within room: OutboxRoom) -> Bounds {
@@ -174,7 +174,7 @@ package struct Outbox: Sendable {
     }
 
     func id(_ number: UInt64) -> MessageID {
-        MessageID(epoch: epoch, number: number)
+        MessageID(outbox: name, number: number)
     }
 }
 

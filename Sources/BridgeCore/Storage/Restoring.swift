@@ -33,7 +33,7 @@ extension Outbox {
         restoring connection: StoredConnection,
         now: ClockReading
     ) {
-        self.init(settings, epoch: epoch)
+        self.init(settings, as: OutboxID(epoch: epoch, connection.id))
         lastNumber = connection.lastMessage
         for stored in connection.messages {
             let queuedAt = now.instant(of: stored.queuedAt)
@@ -65,9 +65,10 @@ extension IdempotencyLedger {
     package init(restoring connection: StoredConnection, epoch: Epoch, now: ClockReading) {
         self.init()
         let journal = MessageJournal(restoring: connection, limit: .max)
+        let outbox = OutboxID(epoch: epoch, connection.id)
         for key in connection.keys {
             let end = key.firstMessage + UInt64(key.count)
-            let ids = MessageIDs(epoch: epoch, numbers: key.firstMessage..<end)
+            let ids = MessageIDs(outbox: outbox, numbers: key.firstMessage..<end)
             var answer = Consignment(ids)
             for (index, id) in ids.enumerated() {
                 if let state = key.answer?[index] ?? journal[id.number]?.state {

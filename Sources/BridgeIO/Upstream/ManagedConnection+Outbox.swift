@@ -49,7 +49,7 @@ extension ManagedConnection {
 
     /// What became of a message; nil if there never was one, or it ended too long ago.
     package func message(_ id: MessageID) -> MessageJournal.Entry? {
-        id.epoch == surroundings.epoch ? journal[id.number] : nil
+        id.outbox == surroundings.outbox ? journal[id.number] : nil
     }
 
     /// What waits to be sent or is being sent, in order.

@@ -11,7 +11,7 @@ extension ManagedConnection {
         _ onStored: ((Bool) -> Void)?
     ) -> ((Range<UInt64>) throws(OutboxError) -> Void)? {
         guard let store = surroundings.store, !messages.isEmpty || key != nil else { return nil }
-        let epoch = surroundings.epoch
+        let outbox = surroundings.outbox
         return { numbers throws(OutboxError) in
             let stored = zip(numbers, messages).map { number, message in
                 StoredMessage(number: number, queuedAt: time, message: message)
@@ -20,7 +20,7 @@ extension ManagedConnection {
                 StoredKey(
                     key.text,
                     fingerprint: key.fingerprint,
-                    ids: MessageIDs(epoch: epoch, numbers: numbers),
+                    ids: MessageIDs(outbox: outbox, numbers: numbers),
                     at: time
                 )
             }

@@ -9,8 +9,8 @@ extension ManagedConnection {
         package var sink: any ConnectionSink
         /// The time of day, for the status.
         package var wallClock: () -> WallTime
-        /// Makes the ids of messages differ from those of any earlier process.
-        package var epoch: Epoch
+        /// What makes the ids of its messages differ from all others; that of `stored`, if there is a store.
+        package var outbox: OutboxID
         /// Shared by all connections of the loop.
         package var transfers: Transfers
         /// Shared by all outboxes; nil: they have what memory there is.
@@ -25,7 +25,7 @@ extension ManagedConnection {
             sink: any ConnectionSink,
             memory: (any OutboxMemory)? = nil,
             store: (any MessageStore)? = nil,
-            epoch: Epoch,
+            outbox: OutboxID,
             wallClock: @escaping () -> WallTime
         ) {
             self.loop = loop
@@ -34,7 +34,7 @@ extension ManagedConnection {
             self.sink = sink
             self.memory = memory
             self.store = store
-            self.epoch = epoch
+            self.outbox = outbox
             self.wallClock = wallClock
         }
     }

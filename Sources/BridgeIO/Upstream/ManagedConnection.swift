@@ -91,11 +91,11 @@ package final class ManagedConnection {
         machine = ConnectionMachine(settings, supply: route.source.supply, sha256: Digests.sha256)
         if let stored {
             let now = ClockReading(instant: surroundings.loop.now, time: surroundings.wallClock())
-            let epoch = surroundings.epoch
+            let epoch = surroundings.outbox.epoch
             outbox = Outbox(settings.outbox, epoch: epoch, restoring: stored, now: now)
             journal = MessageJournal(restoring: stored)
         } else {
-            outbox = Outbox(settings.outbox, epoch: surroundings.epoch)
+            outbox = Outbox(settings.outbox, as: surroundings.outbox)
             journal = MessageJournal()
         }
         schedule = SendSchedule(rate: settings.rate)
@@ -274,7 +274,7 @@ package final class ManagedConnection {
         }
         loseRequests(outbox.dropRequests(thatWereOut: false))
         // What is left in it will never be sent.
-        outbox = Outbox(outbox.settings, epoch: surroundings.epoch)
+        outbox = Outbox(outbox.settings, as: surroundings.outbox)
         onFinished()
         onFinished = {}
     }

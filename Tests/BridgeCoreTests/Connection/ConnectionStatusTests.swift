@@ -18,7 +18,7 @@ import WebSocketProtocol
             name: "default",
             url: "wss://example.org/feed",
             machine: world.machine,
-            outbox: Outbox(OutboxSettings(), epoch: Epoch(bits: 1)),
+            outbox: Outbox(OutboxSettings(), as: .one),
             tally: tally,
             now: world.now,
             wall: Self.wall

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test func `what was written comes out once, oldest first, up to that frame`() {
-        let message = FrameLedger.Content.message(MessageID(epoch: Epoch(bits: 1), number: 1))
+        let message = FrameLedger.Content.message(MessageID(outbox: .one, number: 1))
         var ledger = FrameLedger()
         ledger.sent(message, frame: 1)
         ledger.sent(.own(.heartbeat), frame: 2)

@@ -6,10 +6,10 @@ import Testing
 
     /// The answer for so many messages, of which one was sent in each of so many milliseconds.
     private func answer(_ count: UInt64 = 1, sentAt times: Int64 = 0) -> Consignment {
-        var consignment = Consignment(MessageIDs(epoch: Epoch(bits: 1), numbers: 1..<count + 1))
+        var consignment = Consignment(MessageIDs(outbox: .one, numbers: 1..<count + 1))
         for time in 0..<times {
             let state = MessageState.sent(at: WallTime(millisecondsSince1970: time))
-            consignment.ended(MessageID(epoch: Epoch(bits: 1), number: UInt64(time) + 1), as: state)
+            consignment.ended(MessageID(outbox: .one, number: UInt64(time) + 1), as: state)
         }
         return consignment
     }

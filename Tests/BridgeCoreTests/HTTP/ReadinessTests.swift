@@ -17,7 +17,7 @@ import Testing
             name: name,
             url: "ws://secret.example",
             machine: world.machine,
-            outbox: Outbox(OutboxSettings(), epoch: Epoch(bits: 1)),
+            outbox: Outbox(OutboxSettings(), as: .one),
             tally: tally,
             now: world.now,
             wall: wall

@@ -39,7 +39,7 @@ private struct MemoryWalk {
             connections.append(try #require(index))
             var settings = OutboxSettings()
             settings.overflow = Bool.random(using: &random) ? .reject : .dropOldest
-            outboxes.append(Outbox(settings, epoch: Epoch(bits: UInt64(number) + 1)))
+            outboxes.append(Outbox(settings, as: OutboxID(epoch: Epoch(bits: 1), number: UInt64(number) + 1)))
             recorded.append([])
             gone.append(0)
             waiting.append([])

@@ -12,7 +12,7 @@ import WebSocketProtocol
         var settings = OutboxSettings()
         settings.confirm = .pong
         configure(&settings)
-        var outbox = Outbox(settings, epoch: Epoch(bits: 1))
+        var outbox = Outbox(settings, as: .one)
         for text in texts {
             _ = try outbox.append([Message(.text, Array(text.utf8))], uplink: .away, now: Self.start)
         }
@@ -78,7 +78,7 @@ import WebSocketProtocol
         let message = Message(.text, [0x63])
         #expect(throws: OutboxError.full) { try outbox.append([message], uplink: .ready, now: Self.start) }
         let dropped = outbox.dropAll()
-        let isDropped = outbox.drop(MessageID(epoch: Epoch(bits: 1), number: 1))
+        let isDropped = outbox.drop(MessageID(outbox: .one, number: 1))
         #expect(dropped.isEmpty)
         #expect(!isDropped)
     }

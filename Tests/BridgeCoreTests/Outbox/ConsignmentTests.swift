@@ -6,10 +6,10 @@ import WebSocketTestSupport
     private static let time = WallTime(millisecondsSince1970: 1_000_000_000_000)
     private let sent = MessageState.sent(at: time)
 
-    private func id(_ number: UInt64) -> MessageID { MessageID(epoch: Epoch(bits: 1), number: number) }
+    private func id(_ number: UInt64) -> MessageID { MessageID(outbox: .one, number: number) }
 
     private func ids(_ numbers: Range<UInt64>) -> MessageIDs {
-        MessageIDs(epoch: Epoch(bits: 1), numbers: numbers)
+        MessageIDs(outbox: .one, numbers: numbers)
     }
 
     private func consignment(_ numbers: ClosedRange<UInt64>) -> Consignment {
@@ -35,7 +35,7 @@ import WebSocketTestSupport
     @Test func `passes over messages of others and second ends`() {
         var consignment = consignment(5...6)
         for number in [0, 4, 7, .max] as [UInt64] { consignment.ended(id(number), as: .dropped) }
-        consignment.ended(MessageID(epoch: Epoch(bits: 2), number: 5), as: .dropped)
+        consignment.ended(MessageID(outbox: .another, number: 5), as: .dropped)
         consignment.ended(id(5), as: sent)
         consignment.ended(id(5), as: sent)
         consignment.ended(id(6), as: .queued)
@@ -68,11 +68,11 @@ import WebSocketTestSupport
         var consignment = consignment(5...5)
         #expect(consignment.answer(isList: false).status == 202)
         #expect(
-            consignment.answer(isList: false).text == #"{"id":"000000000001-m5","state":"queued"}"# + "\n"
+            consignment.answer(isList: false).text == #"{"id":"000000000001-m1.5","state":"queued"}"# + "\n"
         )
         consignment.ended(id(5), as: sent)
         #expect(consignment.answer(isList: false).status == 200)
-        let expected = #"{"id":"000000000001-m5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"}"#
+        let expected = #"{"id":"000000000001-m1.5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"}"#
         #expect(consignment.answer(isList: false).text == expected + "\n")
     }
 
@@ -80,8 +80,8 @@ import WebSocketTestSupport
         var consignment = consignment(5...6)
         consignment.ended(id(5), as: sent)
         let expected =
-            #"{"messages":[{"id":"000000000001-m5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"},"#
-            + #"{"id":"000000000001-m6","state":"queued"}]}"#
+            #"{"messages":[{"id":"000000000001-m1.5","state":"sent","sentAt":"2001-09-09T01:46:40.000Z"},"#
+            + #"{"id":"000000000001-m1.6","state":"queued"}]}"#
         #expect(consignment.answer(isList: true).text == expected + "\n")
         #expect(consignment.answer(isList: true).status == 202)
     }
@@ -93,6 +93,6 @@ import WebSocketTestSupport
         let answer = consignment.answer(isList: true)
         #expect(answer.status == 409)
         #expect(answer.slug == slug)
-        #expect(answer.text.contains("000000000001-m6"))
+        #expect(answer.text.contains("000000000001-m1.6"))
     }
 }

@@ -40,7 +40,7 @@ import WebSocketTestSupport
 
         init(_ settings: OutboxSettings, rate: RateSettings?) {
             schedule = SendSchedule(rate: rate)
-            outbox = Outbox(settings, epoch: Epoch(bits: 1))
+            outbox = Outbox(settings, as: .one)
         }
 
         mutating func post(_ size: Int) throws {

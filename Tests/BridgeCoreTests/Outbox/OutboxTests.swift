@@ -8,7 +8,7 @@ import WebSocketProtocol
     private func outbox(_ configure: (inout OutboxSettings) -> Void = { _ in }) -> Outbox {
         var settings = OutboxSettings()
         configure(&settings)
-        return Outbox(settings, epoch: Epoch(bits: 1))
+        return Outbox(settings, as: .one)
     }
 
     private func message(_ text: String) -> Message {
@@ -42,12 +42,12 @@ import WebSocketProtocol
         #expect(drain(&outbox) == ["a", "b", "c"])
     }
 
-    @Test func `each message has an id of its own that names the epoch`() throws {
+    @Test func `each message has an id of its own that names the outbox`() throws {
         var outbox = outbox()
         let first = try outbox.append([message("a")], uplink: .ready, now: Self.start)
         let second = try outbox.append([message("a")], uplink: .ready, now: Self.start)
         #expect(first.ids != second.ids)
-        #expect(first.ids.map(\.epoch) == [Epoch(bits: 1)])
+        #expect(first.ids.map(\.outbox) == [.one])
     }
 
     @Test func `what was in flight goes back in front, in order`() throws {
@@ -77,7 +77,7 @@ import WebSocketProtocol
         _ = outbox.next()
         let second = try handOut(&outbox)
         #expect(outbox.written(second.id) == nil)
-        #expect(outbox.written(MessageID(epoch: Epoch(bits: 2), number: 1)) == nil)
+        #expect(outbox.written(MessageID(outbox: .another, number: 1)) == nil)
         #expect(outbox.load(now: Self.start).messages == 3)
     }
 
@@ -195,9 +195,9 @@ import WebSocketProtocol
         try fill(&outbox, "a", "bb", "ccc", "d")
         let first = try handOut(&outbox)
         let inFlight = outbox.drop(first.id)
-        let queued = outbox.drop(MessageID(epoch: Epoch(bits: 1), number: 3))
-        let again = outbox.drop(MessageID(epoch: Epoch(bits: 1), number: 3))
-        let foreign = outbox.drop(MessageID(epoch: Epoch(bits: 2), number: 2))
+        let queued = outbox.drop(MessageID(outbox: .one, number: 3))
+        let again = outbox.drop(MessageID(outbox: .one, number: 3))
+        let foreign = outbox.drop(MessageID(outbox: .another, number: 2))
         #expect([inFlight, queued, again, foreign] == [false, true, false, false])
         #expect(outbox.load(now: Self.start).bytes == 4)
         let rest = outbox.dropAll()

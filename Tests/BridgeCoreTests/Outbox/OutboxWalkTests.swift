@@ -129,7 +129,7 @@ import WebSocketTestSupport
     func `the outbox does what the model does`(seed: UInt64) throws {
         var dice = SeededGenerator(seed: seed)
         let settings = settings(&dice)
-        var outbox = Outbox(settings, epoch: Epoch(bits: 1))
+        var outbox = Outbox(settings, as: .one)
         let lone = try outbox.memory(of: [Message(.binary, [])])
         var model = Model(settings: settings, overhead: lone)
         var now = Instant(nanoseconds: 0)
@@ -150,15 +150,15 @@ import WebSocketTestSupport
                 #expect(outbox.next()?.id.number == expected)
             case 8...9:
                 guard let first = model.inFlight.first else { continue }
-                let sent = outbox.written(MessageID(epoch: Epoch(bits: 1), number: first.number))
+                let sent = outbox.written(MessageID(outbox: .one, number: first.number))
                 #expect(sent?.bytes.count == model.write().map { _ in first.size })
             case 10:
                 let code: UInt16 = Bool.random(using: &dice) ? 1009 : 1006
                 #expect(outbox.connectionLost(closeCode: code)?.number == model.lose(code))
             case 11:
                 let number = UInt64.random(in: 0...model.last + 1, using: &dice)
-                #expect(outbox.drop(MessageID(epoch: Epoch(bits: 1), number: number)) == model.drop(number))
-                let foreign = MessageID(epoch: Epoch(bits: 2), number: model.queued.first?.number ?? 0)
+                #expect(outbox.drop(MessageID(outbox: .one, number: number)) == model.drop(number))
+                let foreign = MessageID(outbox: .another, number: model.queued.first?.number ?? 0)
                 #expect(outbox.drop(foreign) == false)
             case 12:
                 guard Int.random(in: 0..<5, using: &dice) == 0 else { continue }
@@ -187,7 +187,7 @@ import WebSocketTestSupport
 extension Outbox {
     /// What these messages take of memory.
     fileprivate func memory(of messages: [Message]) throws -> Int {
-        var outbox = Outbox(OutboxSettings(), epoch: Epoch(bits: 1))
+        var outbox = Outbox(OutboxSettings(), as: .one)
         _ = try outbox.append(messages, uplink: .away, now: Instant(nanoseconds: 0))
         return outbox.memoryBytes
     }

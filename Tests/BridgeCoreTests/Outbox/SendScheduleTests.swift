@@ -22,7 +22,7 @@ import WebSocketTestSupport
             settings.confirm = confirm
             settings.maxMessages = maxMessages
             schedule = SendSchedule(rate: rate)
-            outbox = Outbox(settings, epoch: Epoch(bits: 1))
+            outbox = Outbox(settings, as: .one)
             for _ in 0..<messages { try post() }
         }
 

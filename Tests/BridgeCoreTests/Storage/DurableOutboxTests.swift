@@ -6,6 +6,7 @@ import WebSocketTestSupport
 /// An outbox whose messages are stored first.
 @Suite struct `Durable outbox` {
     private static let epoch = Epoch(bits: 7)
+    private static let outbox = OutboxID(epoch: epoch, number: 1)
     private let start = Instant(nanoseconds: 0)
 
     private func outbox(_ configure: (inout OutboxSettings) -> Void = { _ in }) -> Outbox {
@@ -205,7 +206,7 @@ import WebSocketTestSupport
         func write(_ number: UInt64) {
             written.append(number)
             inFlight.removeAll { $0 == number }
-            let id = MessageID(epoch: Self.epoch, number: number)
+            let id = MessageID(outbox: Self.outbox, number: number)
             if outbox.written(id) != nil { end([number]) }
         }
 

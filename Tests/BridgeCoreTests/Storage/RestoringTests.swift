@@ -10,6 +10,7 @@ struct RestoringTests {
     )
 
     private static let epoch = Epoch(bits: 7)
+    private static let outbox = OutboxID(epoch: epoch, number: 1)
 
     private static func time(_ milliseconds: Int64) -> WallTime {
         WallTime(millisecondsSince1970: milliseconds)
@@ -40,7 +41,7 @@ struct RestoringTests {
         #expect(outbox.content.map(\.id.number) == [4, 7])
         #expect(outbox.load(now: now.instant).bytes == 6)
         let receipt = try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant)
-        #expect(receipt.ids == MessageIDs(epoch: Self.epoch, numbers: 10..<11))
+        #expect(receipt.ids == MessageIDs(outbox: Self.outbox, numbers: 10..<11))
         outbox.stored(through: 10)
         let numbers = (0..<3).map { _ in outbox.next()?.id.number }
         #expect(numbers == [4, 7, 10])
@@ -118,6 +119,41 @@ struct RestoringTests {
         #expect(connections.claim("slip").id.number == 11)
     }
 
+    @Test func `no two outboxes of an epoch give the same id, be one removed and made again`() throws {
+        var recovery = StoreRecovery(
+            epoch: Self.epoch,
+            headSequence: 0,
+            nextConnection: StoredConnectionID(number: 2)
+        )
+        recovery.connections = [connection { $0.lastMessage = 1 }]
+        var ids: [MessageID] = []
+        // Whoever had the name before was removed.
+        var connections = StoredConnections(recovery)
+        for name in ["orders", "orders", "trades", "orders"] {
+            var stored = connections.claim(name)
+            // Another process goes on with it once.
+            for _ in 0..<2 {
+                var outbox = Outbox(OutboxSettings(), epoch: Self.epoch, restoring: stored, now: now)
+                ids += try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant).ids
+                stored.lastMessage += 1
+            }
+        }
+        #expect(Set(ids).count == ids.count)
+        #expect(Set(ids.map(\.description)).count == ids.count)
+    }
+
+    @Test func `an outbox takes no id of another one for its own`() throws {
+        var outbox = Outbox(OutboxSettings(), as: .one)
+        let receipt = try outbox.append([Message(.text, [])], uplink: .ready, now: now.instant)
+        let id = try #require(receipt.ids.first)
+        let foreign = MessageID(outbox: .another, number: id.number)
+        #expect(receipt.ids.firstIndex(of: foreign) == nil)
+        let isDropped = outbox.drop(foreign)
+        #expect(!isDropped)
+        let isOurs = outbox.drop(id)
+        #expect(isOurs)
+    }
+
     private func key(_ name: String, at milliseconds: Int64 = 99_000, answer: MessageStates? = nil)
         -> StoredKey
     {
@@ -138,7 +174,7 @@ struct RestoringTests {
         }
         var ledger = IdempotencyLedger(restoring: stored, epoch: Self.epoch, now: now)
         let finding = ledger.find("k", fingerprint: [1], now: now.instant)
-        let ids = MessageIDs(epoch: Self.epoch, numbers: 1..<3)
+        let ids = MessageIDs(outbox: Self.outbox, numbers: 1..<3)
         #expect(finding == .answered(Consignment(ids)))
         let other = ledger.find("k", fingerprint: [2], now: now.instant)
         #expect(other == .mismatch)
@@ -153,8 +189,8 @@ struct RestoringTests {
             connection.keys = [key("k")]
         }
         var ledger = IdempotencyLedger(restoring: stored, epoch: Self.epoch, now: now)
-        var expected = Consignment(MessageIDs(epoch: Self.epoch, numbers: 1..<3))
-        expected.ended(MessageID(epoch: Self.epoch, number: 1), as: .sent(at: Self.time(2)))
+        var expected = Consignment(MessageIDs(outbox: Self.outbox, numbers: 1..<3))
+        expected.ended(MessageID(outbox: Self.outbox, number: 1), as: .sent(at: Self.time(2)))
         let finding = ledger.find("k", fingerprint: [1], now: now.instant)
         #expect(finding == .answered(expected))
     }

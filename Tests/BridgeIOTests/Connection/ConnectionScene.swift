@@ -55,7 +55,7 @@ import WebSocketProtocol
                 loop: loop,
                 flushes: FlushRound(loop: loop),
                 sink: log,
-                epoch: Epoch(bits: 1),
+                outbox: OutboxID(epoch: Epoch(bits: 1), number: 1),
                 wallClock: { WallTime(millisecondsSince1970: 0) }
             )
         )
