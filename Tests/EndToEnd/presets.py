@@ -21,25 +21,22 @@ def preset(name: str) -> dict[str, Any]:
     return yaml.safe_load((ROOT / "config/presets" / f"{name}.yaml").read_text())
 
 
-def changed(name: str, change: Change, folder: Path) -> str:
-    """Write what a change makes of a preset, and return the name for `preset:` in that folder."""
-    tree = preset(name)
-    change(tree)
-    assert tree != preset(name), "nothing was changed"
-    (folder / "changed.yaml").write_text(yaml.safe_dump(tree))
-    return "./changed.yaml"
-
-
 def configuration(name: str, url: str, folder: Path, change: Change | None = None, **settings: Any) -> str:
     """Return a configuration whose connection `default` begins with a preset and leads to a stand-in.
 
     Of a URL that the preset has itself the path and query are kept.
     """
-    own = preset(name).get("url")
-    if own is not None:
-        own = re.sub("^wss://[^/]+", re.match(r"ws://[^/]+", url)[0], own)  # type: ignore[index]
-    begin = changed(name, change, folder) if change else name
-    connection = {"preset": begin, "url": own or url} | settings
+    tree, begin = preset(name), name
+    if change:
+        change(tree)
+        assert tree != preset(name), "nothing was changed"
+        (folder / "changed.yaml").write_text(yaml.safe_dump(tree))
+        begin = "./changed.yaml"
+    if "url" in tree:
+        base = re.match(r"ws://[^/]+", url)
+        assert base, url
+        url = re.sub("^wss://[^/]+", base[0], tree["url"])
+    connection = {"preset": begin, "url": url} | settings
     return yaml.safe_dump({"connections": {"default": connection}})
 
 

@@ -72,7 +72,7 @@ class Example:
     @property
     def follows(self) -> bool:
         """It runs until somebody ends it."""
-        return bool(re.search(r"\bcurl -N\b|\bwsbridge (tail|serve|demo)\b", self.command))
+        return bool(re.search(r"\bcurl -s?N\b|\bwsbridge (tail|serve|demo)\b", self.command))
 
     def printed_in(self, output: str) -> bool:
         """Whether the output is as shown; that of a command that follows has to contain the lines shown."""
