@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from harness import Bridge, await_truth, shell
+from harness import Bridge, Curl, await_truth, shell
 from harness.environment import BINARY, ROOT
 from harness.pages import Block, Example, blocks_in, program_of
 
@@ -81,7 +81,7 @@ class Recipe:
         (connection,) = tree["connections"].values()
         connection["url"] = _leading_to(url, connection.get("url"))
         bridge = self._run(run_bridge, "serve", yaml.safe_dump(tree), "--listen", "127.0.0.1:0").listening()
-        bridge.await_ready()
+        await_truth(lambda: bridge.get("/readyz").status == 200, "the recipe's connection is ready")
         return bridge
 
     def follow(self, bridge: Bridge, *events: Callable[[], Any]) -> None:
@@ -89,8 +89,7 @@ class Recipe:
 
         What follows a stream has an event each, which is called once that stream is open.
         """
-        address = {"WSBRIDGE_LISTEN": f"127.0.0.1:{bridge.address[1]}"}
-        environment = strict_curl(self._folder) | self._programs() | self._environment | address
+        environment = self.environment(bridge)
         left = list(events)
         examples = [each for block in self.blocks if block.language == "sh" for each in block.examples()]
         assert examples, f"{self.page} runs nothing"
@@ -102,6 +101,15 @@ class Recipe:
             output = printed(example, command, environment, meanwhile)
             assert example.printed_in(output), f"{example}\n{output}"
         assert not left, f"{self.page} follows fewer streams"
+
+    def start(self, command: str, bridge: Bridge) -> Curl:
+        """Start a command in another terminal of the reader, such as a script of the page."""
+        return shell(command, self.environment(bridge))
+
+    def environment(self, bridge: Bridge) -> dict[str, str]:
+        """The environment of the reader's other terminal."""
+        address = {"WSBRIDGE_LISTEN": f"127.0.0.1:{bridge.address[1]}"}
+        return strict_curl(self._folder) | self._programs() | self._environment | address
 
     def _run(self, run_bridge: Callable[..., Bridge], command: str, text: str, *flags: str) -> Bridge:
         (self._folder / "wsbridge.yaml").write_text(text)

@@ -1,4 +1,4 @@
-"""The preset `binance` keeps to Binance's rules and loses nothing on the way, and a worse one is found out."""
+"""The preset `binance` keeps to Binance's rules and loses nothing, and a worse one is found out."""
 
 from __future__ import annotations
 
@@ -136,11 +136,15 @@ def test_nothing_is_lost_or_doubled_where_the_server_shuts_down(
         bridge.await_ready()
         published, sent = 0, []
 
-        def publish() -> None:
-            """Publish a trade on one connection: the newest that is subscribed."""
-            nonlocal published
+        async def tell() -> None:
+            # The newest connection that is subscribed, at this moment.
             session = [each for each in service.sessions if TRADES in each.notes.get("streams", {})][-1]
-            service.run(session.send({"stream": TRADES, "data": {"a": published}}))
+            await session.send({"stream": TRADES, "data": {"a": published}})
+
+        def publish() -> None:
+            """Publish a trade on one connection only."""
+            nonlocal published
+            service.run(tell())
             published += 1
 
         for number in range(3):
