@@ -32,10 +32,10 @@ def configuration(name: str, url: str, folder: Path, change: Change | None = Non
         assert tree != preset(name), "nothing was changed"
         (folder / "changed.yaml").write_text(yaml.safe_dump(tree))
         begin = "./changed.yaml"
-    if "url" in tree:
+    if isinstance(own := tree.get("url"), str):
         base = re.match(r"ws://[^/]+", url)
         assert base, url
-        url = re.sub("^wss://[^/]+", base[0], tree["url"])
+        url = re.sub("^wss?://[^/]+", base[0], own)
     connection = {"preset": begin, "url": url} | settings
     return yaml.safe_dump({"connections": {"default": connection}})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +65,10 @@ class Recipe:
         (block,) = (block for block in self.blocks if block.kind == kind)
         return block
 
-    def serve(self, run_bridge: Callable[..., Bridge], url: str, **environment: str) -> Bridge:
+    def serve(self, run_bridge: Callable[..., Bridge], url: Any, **environment: str) -> Bridge:
         """Check the configuration as it stands, run it with the service at `url`, and wait until it is ready.
 
-        A URL of the page keeps its path and query.
+        A URL of the page keeps its path and query; where it has none, `url` is all that stands there.
         """
         text = self.block("yaml").text
         asked = set(re.findall(r"\$\{(\w+)\}", text))
@@ -84,12 +84,19 @@ class Recipe:
         await_truth(lambda: bridge.get("/readyz").status == 200, "the recipe's connection is ready")
         return bridge
 
-    def follow(self, bridge: Bridge, *events: Callable[[], Any]) -> None:
+    def follow(
+        self,
+        bridge: Bridge,
+        *events: Callable[[], Any],
+        places: Mapping[str, str] | None = None,
+        **environment: str,
+    ) -> None:
         """Run the commands one by one, and compare what they print.
 
-        What follows a stream has an event each, which is called once that stream is open.
+        What follows a stream has an event each, which is called once that stream is open. `places` are
+        addresses other than the bridge's, and what stands in for them.
         """
-        environment = self.environment(bridge)
+        variables = self.environment(bridge) | environment
         left = list(events)
         examples = [each for block in self.blocks if block.language == "sh" for each in block.examples()]
         assert examples, f"{self.page} runs nothing"
@@ -98,7 +105,9 @@ class Recipe:
             meanwhile = self._once_read(bridge, left.pop(0)) if example.follows else None
             is_wsbridge = program_of(example.command) == "wsbridge"
             command = example.command if is_wsbridge else here(example.command, bridge)
-            output = printed(example, command, environment, meanwhile)
+            for place, substitute in (places or {}).items():
+                command = command.replace(place, substitute)
+            output = printed(example, command, variables, meanwhile)
             assert example.printed_in(output), f"{example}\n{output}"
         assert not left, f"{self.page} follows fewer streams"
 
@@ -138,7 +147,7 @@ class Recipe:
         return act
 
 
-def _leading_to(url: str, written: str | None) -> str:
+def _leading_to(url: Any, written: str | None) -> Any:
     """Return the URL of the service with the path and query that the page has, if it has any."""
     if written is None:
         return url
