@@ -31,6 +31,7 @@ test_packages=(
     "curl: the client that the end-to-end tests use"
     "dante-server: a SOCKS proxy for the proxy tests"
     "iproute2: makes networks for the tests to break"
+    "jq: takes JSON apart in the recipes"
     "microsocks: another SOCKS proxy"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"

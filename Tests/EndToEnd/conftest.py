@@ -21,6 +21,7 @@ from harness import (
 )
 from harness.browser import Browser, Visit, running_browser
 from harness.environment import STREAM_MODE
+from presets import Change, configuration
 from services.service import Service
 
 #: Input/output error, as `sysexits.h` has it.
@@ -97,6 +98,19 @@ def serve_file(
         path.write_text(text)
         flags = ["--config", str(path), "--listen", "127.0.0.1:0", "--log-format", "json"]
         return run_bridge("serve", *flags, *arguments, **options).listening()
+
+    return serve
+
+
+@pytest.fixture
+def serve_preset(serve_file: Callable[..., Bridge], tmp_path: Path) -> Callable[..., Bridge]:
+    """Serve the connection `default` that begins with a preset, or with what `change` makes of it."""
+
+    def serve(
+        name: str, url: str, change: Change | None = None, *, environment: Any = None, **settings: Any
+    ) -> Bridge:
+        text = configuration(name, url, tmp_path, change, **settings)
+        return serve_file(text, environment=environment)
 
     return serve
 

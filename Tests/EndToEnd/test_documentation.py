@@ -18,8 +18,9 @@ import yaml
 from harness import Bridge, Upstream, await_truth, shell
 from harness.browser import Browser, Visit, running_browser
 from harness.environment import BINARY, ROOT, clean_environment
-from harness.pages import Block, Example, blocks_in, blocks_of, user_blocks, user_pages
+from harness.pages import Block, blocks_in, blocks_of, user_blocks, user_pages
 from harness.patience import PATIENCE
+from recipes import here, printed, strict_curl
 
 #: The kinds of blocks, and the test that executes every block of that kind.
 EXECUTED_BY = {
@@ -34,29 +35,10 @@ EXECUTED_BY = {
 
 #: The upstream of the pages, which does not exist.
 UPSTREAM = "wss://example.org/feed"
-#: Where the pages have the bridge.
-ADDRESS = re.compile(r"\b(?:localhost|127\.0\.0\.1):8080\b")
 
 
 def every(kind: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("block", blocks_of(kind), ids=str)
-
-
-def here(text: str, bridge: Bridge) -> str:
-    """Return the text with this bridge's address instead of the pages'."""
-    replaced = ADDRESS.sub(f"127.0.0.1:{bridge.address[1]}", text)
-    assert replaced != text, f"not the demo's address: {text}"
-    return replaced
-
-
-def printed(example: Example, command: str, environment: dict[str, str]) -> str:
-    """Run a command until it printed what is shown, if it follows something, else to its successful end."""
-    with shell(command, environment) as running:
-        if example.follows:
-            what = f"{example.output or 'a line'} of {command}"
-            return running.out.until(lambda text: text if example.printed_in(text) else None, what)
-        assert running.exit_code() == 0, f"{command}\n{running.out.text}\n{running.err.text}"
-        return running.out.text
 
 
 # Every block
@@ -136,19 +118,10 @@ def demo(run_bridge: Callable[..., Bridge]) -> Bridge:
     return bridge
 
 
-@pytest.fixture
-def strict_curl(tmp_path: Path) -> dict[str, str]:
-    """The environment of a curl that takes an HTTP error for a failure, as a reader would."""
-    (tmp_path / ".curlrc").write_text("fail-with-body\n")
-    return {"CURL_HOME": str(tmp_path)}
-
-
 @every("curl")
-def test_lines_of_curl_work_and_print_what_is_shown(
-    block: Block, demo: Bridge, strict_curl: dict[str, str]
-) -> None:
+def test_lines_of_curl_work_and_print_what_is_shown(block: Block, demo: Bridge, tmp_path: Path) -> None:
     for example in block.examples():
-        output = printed(example, here(example.command, demo), strict_curl)
+        output = printed(example, here(example.command, demo), strict_curl(tmp_path))
         assert example.output, f"{example}: the page does not show what comes back"
         assert example.printed_in(output), f"{example}\n{output}"
         demo.await_ready()

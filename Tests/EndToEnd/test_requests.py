@@ -78,6 +78,39 @@ def test_the_next_message_is_a_reply_where_there_is_nothing_else_to_tell_it_by(
     assert [answer.header("Content-Type") for answer in answers] == kinds
 
 
+@pytest.mark.parametrize("hidden", ["rules", "heartbeat"])
+def test_a_reply_may_be_one_that_readers_do_not_get(upstream: Upstream, serve_file, hidden: str) -> None:
+    """Because of a rule, or since it would answer a heartbeat as well."""
+    pong = {"json": {"/type": "pong"}}
+    settings: dict[str, object] = {"url": upstream.url}
+    settings |= {
+        "rules": {"rules": [{"when": pong, "forward": False}]},
+        "heartbeat": {"heartbeat": {"send": {"text": '{"type":"ping"}'}, "expect": pong}},
+    }[hidden]
+    bridge = serve_file(json.dumps({"connections": {"default": settings}}))
+    bridge.await_ready()
+    peer = upstream.peer()
+    with bridge.stream() as stream:
+        client = ask(bridge, '{"type":"ping","id":1}')
+        peer.received(1)
+        peer.send('{"type":"pong","id":2}', '{"type":"pong","id":1}', "more")
+        response = client.response("POST")
+        assert (response.status, response.body) == (200, b'{"type":"pong","id":1}')
+        assert "Wsbridge-Event-Id" not in dict(response.head.fields)
+        assert stream.next().data == "more"
+
+
+def test_an_answer_to_a_heartbeat_is_not_the_next_message(upstream: Upstream, serve_file) -> None:
+    settings = {"url": upstream.url, "heartbeat": {"send": {"text": "ping"}}}
+    bridge = serve_file(json.dumps({"connections": {"default": settings}}))
+    bridge.await_ready()
+    peer = upstream.peer()
+    client = ask(bridge, "question", "?correlate=next")
+    peer.received(1)
+    peer.send("pong", "answer")
+    assert client.response("POST").body == b"answer"
+
+
 def test_a_binary_request(bridge: Bridge, peer: Peer) -> None:
     client = ask(bridge, b"\x01\xff", "?correlate=next&type=binary")
     assert peer.received(1) == [b"\x01\xff"]

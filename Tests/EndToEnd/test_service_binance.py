@@ -206,6 +206,18 @@ def test_a_new_connection_before_the_old_one_ends(service: Binance) -> None:
     assert not service.breaches
 
 
+def test_the_new_connection_has_to_have_the_streams(service: Binance) -> None:
+    with Client(service.url) as old:
+        old.send(SUBSCRIBE)
+        old.receive()
+        service.shut_down()
+        with Client(service.url) as new:
+            new.send({"method": "LIST_SUBSCRIPTIONS", "id": 1})
+            assert new.receive()["result"] == []
+            old.close()
+            await_breach(service, GENERAL)
+
+
 def test_no_new_connection(start_service: Callable[..., Binance]) -> None:
     service = start_service(Binance, shutdown_within=0.3)
     with Client(service.url) as client:

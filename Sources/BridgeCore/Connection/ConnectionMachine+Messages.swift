@@ -47,7 +47,11 @@ extension ConnectionMachine {
         if isAnswer { heartbeatAnswered(by: message, in: &session, &step, random: &random) }
         let expectation = session.script?.take(message, of: settings.onOpen)
         if let capture = expectation?.capture { variables.capture(capture, from: message) }
-        if !isAnswer, expectation?.isForwarded != false { pass(message, outcome, &step) }
+        if isAnswer {
+            step.add(.passOver(message, isAnswer: true))
+        } else if expectation?.isForwarded != false {
+            pass(message, outcome, &step)
+        }
         if let interval = outcome.heartbeatInterval {
             changeHeartbeat(to: interval, of: &session, &step, random: &random)
         }
@@ -65,7 +69,8 @@ extension ConnectionMachine {
 
     /// Gives a message to the subscribers, unless a rule keeps it from them.
     func pass(_ message: Message, _ outcome: RuleSet.Outcome, _ step: inout Step) {
-        step.add(outcome.isForwarded ? .deliver(message, topic: outcome.topic) : .passOver(message))
+        let isForwarded = outcome.isForwarded
+        step.add(isForwarded ? .deliver(message, topic: outcome.topic) : .passOver(message, isAnswer: false))
     }
 
     private mutating func obey(

@@ -48,7 +48,9 @@ package struct RequestLedger: Sendable {
     }
 
     /// A message came: the requests that it answers, which wait no longer.
-    package mutating func received(_ message: Message) -> [UInt64] {
+    ///
+    /// Those that take the next message do so only if this counts as one.
+    package mutating func received(_ message: Message, isNext: Bool = true) -> [UInt64] {
         guard !entries.isEmpty else { return [] }
         var answered: [UInt64] = []
         if !pointers.isEmpty, let found = message.values(search) {
@@ -59,7 +61,7 @@ package struct RequestLedger: Sendable {
                 answered.append(number)
             }
         }
-        if let number = next.first { answered.append(number) }
+        if isNext, let number = next.first { answered.append(number) }
         for number in answered { remove(number) }
         return answered
     }

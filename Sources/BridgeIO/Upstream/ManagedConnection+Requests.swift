@@ -70,8 +70,8 @@ extension ManagedConnection {
         }
     }
 
-    func answer(by message: Message, _ id: EventID?) {
-        for number in requests.received(message) { onReply(number, .reply(message, id)) }
+    func answer(by message: Message, _ id: EventID?, isNext: Bool = true) {
+        for number in requests.received(message, isNext: isNext) { onReply(number, .reply(message, id)) }
         noteDrained()
     }
 

@@ -233,7 +233,7 @@ package final class ManagedConnection {
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
         case .deliver(let message, let topic): deliver(message, topic)
-        case .passOver(let message): answer(by: message, nil)
+        case .passOver(let message, let isAnswer): answer(by: message, nil, isNext: !isAnswer)
         case .ready: fill()
         case .notReady: undrain()
         case .returnInFlight(let code): returnInFlight(closeCode: code)

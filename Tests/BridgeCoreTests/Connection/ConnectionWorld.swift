@@ -207,7 +207,7 @@ extension ConnectionWorld {
         case .deliver(let message, let topic):
             delivered.append(message)
             topics.append(topic)
-        case .passOver(let message): passedOver.append(message)
+        case .passOver(let message, _): passedOver.append(message)
         case .ready:
             guard socket?.stage == .open, !isReady else {
                 throw Impossible.action(action, "not open, or again")

@@ -45,7 +45,7 @@ import WebSocketProtocol
         #expect(world.machine.pulse?.lastAnswer != nil)
     }
 
-    @Test func `are answered by pong, which nobody else gets to see`() throws {
+    @Test func `are answered by pong, which no subscriber gets to see`() throws {
         var world = try Self.world(Self.text("ping"))
         try world.beat(Self.interval)
         try world.advance(.milliseconds(40))
@@ -53,6 +53,7 @@ import WebSocketProtocol
         #expect(answer.delivered.isEmpty)
         #expect(world.machine.pulse?.roundTrip == .milliseconds(40))
         #expect(world.machine.pulse?.lastAnswer == world.now)
+        #expect(answer.contains(.passOver(Message(.text, Array("pong".utf8)), isAnswer: true)))
         let other = try world.socket(.message(Message(.binary, Array("pong".utf8))))
         let more = try world.socket(.text("pong!"))
         #expect(other.delivered.count + more.delivered.count == 2)

@@ -29,7 +29,7 @@ import WebSocketProtocol
         let none = try world.socket(.text("x"))
         #expect(none.replyTexts.isEmpty)
         let kept = try world.socket(.message(Message(.binary, [1])))
-        #expect(kept.contains(.passOver(Message(.binary, [1]))))
+        #expect(kept.contains(.passOver(Message(.binary, [1]), isAnswer: false)))
         #expect(world.topics == ["second", "second", nil])
     }
 

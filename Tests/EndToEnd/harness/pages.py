@@ -41,13 +41,18 @@ class Block:
         return kinds.pop() if len(kinds) == 1 else f"sh of {sorted(kinds)}"
 
     @property
+    def _unfolded(self) -> str:
+        """The text with each command on one line, also where its lines end with a backslash or a pipe."""
+        return re.sub(r"(?<=\|)\n +", " ", re.sub(r"\\\n +", "", self.text))
+
+    @property
     def commands(self) -> list[str]:
-        return [line for line in self.text.splitlines() if line and not line.startswith("#")]
+        return [line for line in self._unfolded.splitlines() if line and not line.startswith("#")]
 
     def examples(self) -> list[Example]:
         """The commands of a block of shell, each with the comments below it, up to an empty line."""
         examples = []
-        for paragraph in re.split(r"\n\s*\n", self.text.strip("\n")):
+        for paragraph in re.split(r"\n\s*\n", self._unfolded.strip("\n")):
             command = None
             for line in paragraph.splitlines():
                 if not line.startswith("#"):
@@ -72,7 +77,7 @@ class Example:
     @property
     def follows(self) -> bool:
         """It runs until somebody ends it."""
-        return bool(re.search(r"\bcurl -N\b|\bwsbridge (tail|serve|demo)\b", self.command))
+        return bool(re.search(r"\bcurl -s?N\b|\bwsbridge (tail|serve|demo)\b", self.command))
 
     def printed_in(self, output: str) -> bool:
         """Whether the output is as shown; that of a command that follows has to contain the lines shown."""

@@ -44,8 +44,8 @@ class Binance(Service):
     - no more than `rate` messages, pings and pongs come, and no more connections than `dials` (LIMITS);
     - requests are JSON with a known method and the params it takes (ERRORS), and with an `id`: an integer of
       64 bits, up to 36 letters and digits, or null (LIVE);
-    - after a `serverShutdown` there is a new connection within `shutdown_within` seconds, before the client
-      leaves the old one (GENERAL);
+    - after a `serverShutdown` there is a new connection with the old one's streams within `shutdown_within`
+      seconds, before the client leaves the old one (GENERAL);
     - every connection subscribes to what `streams` lists, within `within` seconds (LIVE).
     """
 
@@ -99,7 +99,7 @@ class Binance(Service):
         self.run(self._ping(self.session(number)))
 
     def shut_down(self, number: int = 0) -> None:
-        """Announce the end of a connection, which follows when there is another one, or its time is up."""
+        """Announce the end of a connection, which follows when another has its streams, or its time is up."""
         session = self.session(number)
 
         async def shut_down() -> None:
@@ -131,9 +131,7 @@ class Binance(Service):
     async def converse(self, session: Session) -> None:
         session.notes["combined"] = urlsplit(session.request.path).path == "/stream"
         session.notes["streams"] = dict.fromkeys(_streams_of(session.request) or [])
-        for earlier in self.sessions[: session.number]:
-            if "successor" in earlier.notes:
-                earlier.notes["successor"].set()
+        self._succeed(session)
         session.alongside(self._keep_pinging(session))
         if self._wanted:
             session.alongside(self._expect_subscriptions(session))
@@ -142,12 +140,22 @@ class Binance(Service):
                 message = await session.receive()
                 self._count(session)
                 await session.send(self._respond(session, message))
+                self._succeed(session)
                 self.changed()
         finally:
             successor = session.notes.get("successor")
             # A client that leaves before it has another connection interrupts what it receives.
             if successor and not successor.is_set() and "ending" not in session.notes:
                 session.breach(GENERAL, "after serverShutdown the client left without a new connection")
+
+    def _succeed(self, session: Session) -> None:
+        """Let connections end that were told to, and whose streams this one has, too."""
+        for earlier in self.sessions[: session.number]:
+            if (
+                "successor" in earlier.notes
+                and earlier.notes["streams"].keys() <= session.notes["streams"].keys()
+            ):
+                earlier.notes["successor"].set()
 
     def control_frame(self, session: Session, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE:

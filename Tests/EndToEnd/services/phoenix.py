@@ -7,6 +7,7 @@ import base64
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -35,7 +36,8 @@ class Phoenix(Service):
     - a ref is a string that no earlier message of the connection had; so is the join_ref of a `phx_join`; of
       other messages it is null or that of the topic's join (FORMAT);
     - topics are those of `topics`, or `phoenix` for a heartbeat, and are joined before anything else is sent
-      to them (FORMAT), and again after they crashed, within `within` seconds (REJOIN);
+      to them (FORMAT), and again after they crashed, within `within` seconds, on this connection or a later
+      one (REJOIN);
     - there are never more than `timeout` seconds without a message, for which heartbeats are (FORMAT);
     - every connection joins what `joins` lists, within `within` seconds (FORMAT).
     """
@@ -86,7 +88,7 @@ class Phoenix(Service):
 
         def dies(session: Session) -> list[Any]:
             reference = session.notes["joined"].pop(topic)
-            session.alongside(self._expect_joins(session, [topic], REJOIN))
+            self.after(self._within, partial(self._judge_rejoin, session, topic))
             return [reference, reference, topic, "phx_error", {}]
 
         self._tell_all(topic, dies)
@@ -132,7 +134,7 @@ class Phoenix(Service):
     async def converse(self, session: Session) -> None:
         session.notes |= {"joined": {}, "refs": set(), "join_refs": set()}
         if self._joins:
-            session.alongside(self._expect_joins(session, self._joins, FORMAT))
+            session.alongside(self._expect_joins(session))
         while True:
             try:
                 message = await session.receive(self._timeout)
@@ -142,10 +144,14 @@ class Phoenix(Service):
                 await self._take(session, message)
                 self.changed()
 
-    async def _expect_joins(self, session: Session, topics: Sequence[str], clause: str) -> None:
+    async def _expect_joins(self, session: Session) -> None:
         await asyncio.sleep(self._within)
-        for topic in set(topics) - set(session.notes["joined"]):
-            session.breach(clause, f"{topic} is not joined")
+        for topic in set(self._joins) - set(session.notes["joined"]):
+            session.breach(FORMAT, f"{topic} is not joined")
+
+    def _judge_rejoin(self, session: Session, topic: str) -> None:
+        if not any(topic in each.notes.get("joined", {}) for each in self.sessions[session.number :]):
+            session.breach(REJOIN, f"{topic} crashed, and is not joined again")
 
     async def _take(self, session: Session, message: str | bytes) -> None:
         parsed = _unpack(message) if isinstance(message, bytes) else _parse(message)
