@@ -71,7 +71,7 @@ package struct ConnectionStatus: Equatable, Sendable {
         self.tls = tls
         network = machine.network
         heartbeats = Heartbeats(
-            interval: machine.settings.heartbeat.interval,
+            interval: machine.heartbeatInterval,
             missLimit: machine.settings.heartbeat.missLimit,
             misses: pulse?.misses ?? 0,
             lastAnswerAt: pulse?.lastAnswer.map { wall - (now - $0) },
