@@ -1,6 +1,14 @@
 internal import WebSocketProtocol
 
 extension ConnectionMachine {
+    /// Closes an open connection that is not wanted any more; the caller waits for what the peer owes us.
+    ///
+    /// With 1000 and 1001 that is the end of a session as well (RFC 6455 §7.4.1), so there is none to resume.
+    mutating func takeLeave(of session: Session, code: UInt16, reason: String = "", _ step: inout Step) {
+        step.add(.sendClose(session.socket, code: code, reason: reason))
+        if code == 1000 || code == 1001 { forgetResumption() }
+    }
+
     /// Our close frame was sent: waits for what the peer owes us, for `closeTimeout` at most.
     mutating func close(
         _ session: Session,

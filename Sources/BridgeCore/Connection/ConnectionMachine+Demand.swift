@@ -64,7 +64,7 @@ extension ConnectionMachine {
         state = .open(session)
         guard let since = session.idleSince else { return }
         guard step.now - since >= settings.idleTimeout else { return watchIdling(&step) }
-        step.add(.sendClose(session.socket, code: 1000, reason: ""))
+        takeLeave(of: session, code: 1000, &step)
         close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .idle, &step)
     }
 }

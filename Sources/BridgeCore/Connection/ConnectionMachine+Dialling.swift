@@ -131,7 +131,7 @@ extension ConnectionMachine {
     }
 
     /// Where the session is to be resumed, if all that tells it is known.
-    private var resumption: WebSocketURL? {
+    var resumption: WebSocketURL? {
         settings.resumeURL?.text(variables).flatMap(WebSocketURL.captured)
     }
 

@@ -9,7 +9,7 @@ extension ConnectionMachine {
             abandon(attempt, because: "paused by the user", &step)
             pause(then: .dial, &step)
         case .open(let session):
-            step.add(.sendClose(session.socket, code: 1000, reason: ""))
+            takeLeave(of: session, code: 1000, &step)
             close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .pause, &step)
         case .closing(var farewell):
             switch farewell.next {

@@ -55,7 +55,7 @@ extension ConnectionMachine {
             abandon(attempt, because: "disconnected by the user", &step)
             state = .closed
         case .open(let session):
-            step.add(.sendClose(session.socket, code: code, reason: reason))
+            takeLeave(of: session, code: code, reason: reason, &step)
             close(session, by: .user, awaited: .closeFrame(session.pongs), next: .stayClosed, &step)
         case .closing(var farewell):
             guard farewell.next != .stop else { return }
@@ -78,8 +78,9 @@ extension ConnectionMachine {
             abandon(attempt, because: "dialled anew by the user", &step)
             dial(&step)
         case .open(let session):
-            // Told, but not awaited: the user wants a new socket now, perhaps because this one is dead.
-            step.add(.sendClose(session.socket, code: 1000, reason: ""))
+            // Told, but not awaited: the user wants a new socket now, perhaps because this one is dead. A session to
+            // resume there would end with a close frame.
+            if resumption == nil { step.add(.sendClose(session.socket, code: 1000, reason: "")) }
             leave(session, &step)
             step.add(.drop(session.socket))
             recordClosed(.abnormal, by: .user, &step)
@@ -114,7 +115,7 @@ extension ConnectionMachine {
             abandon(attempt, because: "the bridge is shutting down", &step)
             stop(&step)
         case .open(let session):
-            step.add(.sendClose(session.socket, code: 1001, reason: ""))
+            takeLeave(of: session, code: 1001, &step)
             close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .stop, &step)
         case .closing(var farewell):
             farewell.next = .stop

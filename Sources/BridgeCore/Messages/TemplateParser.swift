@@ -7,7 +7,8 @@ struct TemplateParser {
     private static let deepest = 20
     private static let malformed = MalformedValue(
         "a template in which {{…}} is {{POINTER}}, {{last:POINTER}}, {{var:NAME}}, {{now}}, {{nowMillis}}, {{uuid}}, "
-            + "{{counter}} or {{sha256base64:ARGUMENT}}, a pointer begins with / and \\{{ is a literal {{"
+            + "{{counter}}, {{sha256base64:ARGUMENT}} or {{base64:TEXT}}, a pointer begins with / and \\{{ is a "
+            + "literal {{"
     )
 
     mutating func pieces(of text: ArraySlice<UInt8>) throws(MalformedValue) -> [Template.Piece] {
@@ -74,6 +75,10 @@ struct TemplateParser {
         case "var":
             guard !argument.isEmpty else { throw TemplateParser.malformed }
             return .value(.variable(String(decoding: argument, as: UTF8.self)), .plain)
+        case "base64":
+            guard let bytes = Base64.decode(Array(argument)), String(validating: bytes, as: UTF8.self) != nil
+            else { throw TemplateParser.malformed }
+            return .text(bytes)
         case "sha256base64":
             return .digest(try pieces(of: argument).map { $0.at(.digest) })
         case _:

@@ -52,7 +52,7 @@ import WebSocketTestSupport
             "{{sha256base64}}",
             "{{sha256:/a}}", "{{sha256base64:{{x}}}}", "{{sha256base64:{{now}}", "{{{now}}}", "a {{b}} c",
             "{{:/a}}",
-            "{{a}b}}",
+            "{{a}b}}", "{{base64}}", "{{base64:YQ}}", "{{base64:{{now}}}}", "{{base64:/w==}}",
         ]
     )
     func `with an unknown form is refused, and says what there is`(text: String) throws {
@@ -60,7 +60,7 @@ import WebSocketTestSupport
         for form in [
             "{{POINTER}}", "{{last:POINTER}}", "{{var:NAME}}", "{{now}}", "{{nowMillis}}", "{{uuid}}",
             "{{counter}}",
-            "{{sha256base64:ARGUMENT}}",
+            "{{sha256base64:ARGUMENT}}", "{{base64:TEXT}}",
         ] { #expect(error.expectation.contains(form)) }
     }
 
@@ -176,6 +176,15 @@ import WebSocketTestSupport
             try expand("{{sha256base64:{{/s}}}}", message: "{\"s\":\"a\\\"\\u00e9\"}") == base64("<a\"é>")
         )
         #expect(try expand("{{sha256base64:\\{{x}}") == base64("<{{x>"))
+        // Braces that are none of its own.
+        #expect(try expand("{{sha256base64:\(braces)x}}{{base64:}}") == base64("<}\\{{x>"))
+    }
+
+    private let braces = "{{base64:fVx7ew==}}"
+
+    @Test func `has what stands there in base64`() throws {
+        #expect(try expand("\(braces){{counter}}\(braces)") == "}\\{{7}\\{{")
+        #expect(try Template(braces).constant == Array("}\\{{".utf8))
     }
 
     @Test func `that comes to too much comes to nothing`() throws {

@@ -55,6 +55,7 @@ import WebSocketProtocol
         }
         let actions = try world.socket(.text(message))
         #expect(actions.timers == (interval.map { [$0] } ?? []))
+        #expect(world.machine.heartbeatInterval == interval ?? .seconds(20))
         if let interval {
             #expect(try world.advance(interval).pings.count == 1)
             // The next connection begins with what the settings say.

@@ -138,7 +138,7 @@ import WebSocketProtocol
 
     @Test(
         arguments: [
-            #"quote " end"#, #"back \"#, "line\nend", "{{now}}", #"\{{/a}}"#, #"\\{{"#, "}}", "${T}",
+            #"quote " end"#, #"back \"#, "line\nend", "{{now}}", "{", "{{{", "a}", #"{{}} \{{}} "\\"#, #"\{{/a}}"#, #"\\{{"#, "}}", "${T}",
             "é\u{1}", "",
         ]
     )
@@ -151,6 +151,8 @@ import WebSocketProtocol
                 onOpen:
                   - send: { text: '{"a":"${parameter:v}{{counter}}","b":1}' }
                   - send: { text: 'plain ${parameter:v} {{counter}}' }
+                  - send: { text: '${parameter:v}{{counter}}' }
+                  - send: { text: '{{sha256base64:{{sha256base64:${parameter:v}{{counter}}}}}}' }
                 headers: { A: "x${parameter:v}" }
                 """#
             ]
@@ -177,7 +179,16 @@ import WebSocketProtocol
             "\(String(decoding: messages[0].bytes, as: UTF8.self))"
         )
         #expect(messages[1] == Message(.text, Array("plain \(value) 7".utf8)))
+        #expect(messages[2] == Message(.text, Array("\(value)7".utf8)))
+        let once = base64("\(value)7")
+        #expect(messages[3] == Message(.text, Array(base64(once).utf8)))
         if let header = connection.upstream.headers.first { #expect(header.value == "x\(value)") }
+    }
+
+    private func base64(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        Base64.append(Array(text.utf8), to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     @Test func `may hash a parameter`() throws {

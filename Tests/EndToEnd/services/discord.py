@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import zlib
@@ -12,7 +13,7 @@ from websockets.http11 import Request
 
 from . import discord_rules as rules
 from .discord_rules import Gateway
-from .service import Service, Session
+from .service import Ended, Service, Session
 
 
 class Discord(Service):
@@ -75,7 +76,8 @@ class Discord(Service):
             gateway = self.gateways[-1]
             event = gateway.event(name, data)
             if session := self._connected():
-                await self._tell(session, event)
+                with contextlib.suppress(Ended):
+                    await self._tell(session, event)
             return event["s"]
 
         return self.run(dispatch())
@@ -266,7 +268,7 @@ class Discord(Service):
         return next((s for s in self.sessions if s.is_open and s.notes.get("gateway") is gateway), None)
 
     async def _tell(self, session: Session, message: dict[str, Any]) -> None:
-        text = json.dumps({"s": None, "t": None, **message})
+        text = json.dumps({"t": None, "s": None, **message}, separators=(",", ":"))
         if deflate := session.notes.get("deflate"):
             await session.send(deflate.compress(text.encode()) + deflate.flush(zlib.Z_SYNC_FLUSH))
         else:

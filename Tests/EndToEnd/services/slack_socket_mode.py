@@ -68,7 +68,8 @@ class SlackSocketMode(Service):
         #: The envelopes that are not acknowledged yet, by id.
         self.pending: dict[str, dict[str, Any]] = {}
         self.acknowledged: list[dict[str, Any]] = []
-        self._sent: set[str] = set()
+        #: Where each envelope was sent last.
+        self._sent: dict[str, Session] = {}
         self._opens: list[float] = []
         self._tickets: dict[str, bool] = {}
         self._numbers = itertools.count(1)
@@ -103,7 +104,7 @@ class SlackSocketMode(Service):
                 "payload": payload,
             }
             self.pending[envelope_id] = envelope
-            self._sent.add(envelope_id)
+            self._sent[envelope_id] = session
             await session.send(envelope)
             self.after(self.acknowledge_within, lambda: self._judge_acknowledgement(session, envelope_id))
             return envelope_id
@@ -114,6 +115,19 @@ class SlackSocketMode(Service):
         """Wait for the acknowledgement of an envelope, and return it."""
         self.await_truth(lambda: envelope_id not in self.pending, f"{envelope_id} is acknowledged")
         return next(each for each in self.acknowledged if each["envelope_id"] == envelope_id)
+
+    def push_again(self) -> list[str]:
+        """Send once more what went to connections that are over, unacknowledged; return the ids."""
+
+        async def push_again() -> list[str]:
+            session = [each for each in self.sessions if each.is_open and each.notes.get("hello")][-1]
+            lost = {each: it for each, it in self.pending.items() if not self._sent[each].is_open}
+            for envelope_id, envelope in lost.items():
+                self._sent[envelope_id] = session
+                await session.send(envelope | {"retry_attempt": 1, "retry_reason": "timeout"})
+            return list(lost)
+
+        return self.run(push_again())
 
     def disconnect(self, reason: str, to: int = -1) -> None:
         """Tell an open connection, the newest one by default, to `disconnect` for this reason.

@@ -28,7 +28,9 @@ class Fault:
 
 
 def json_answer(value: Any, status: int) -> WebAnswer:
-    return WebAnswer(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
+    return WebAnswer(
+        status, json.dumps(value, separators=(",", ":")).encode(), {"Content-Type": "application/json"}
+    )
 
 
 def read_subscription(request: WebRequest, token: str, client_id: str) -> dict[str, Any] | Fault:

@@ -33,13 +33,22 @@ struct TemplatePlace {
 
     /// The text as it must be written to stand there for itself.
     func fitted(_ text: String) -> String {
+        // What it ends with must not be taken for a part of braces that follow, nor in the argument of a hash any brace
+        // for one of the template's own.
+        let hasMistakableEnd = text.hasSuffix("\\") || text.hasSuffix("{")
+        let isMistakable = depth > 0 && text.utf8.contains { "{}".utf8.contains($0) }
+        guard !isMistakable, !hasMistakableEnd || depth == 0 && isInString else {
+            var encoded: [UInt8] = []
+            Base64.append(Array(text.utf8), to: &encoded)
+            return "{{base64:\(String(decoding: encoded, as: UTF8.self))}}"
+        }
         var fitted = text
         if isInString, depth == 0 {
             var bytes: [UInt8] = []
             JSONWriter.appendString(text.utf8, to: &bytes)
-            // A backslash at the end must not take the braces that follow for its own.
             fitted = String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)
                 .replacing(#"\\"#, with: #"\u005c"#)
+            if hasMistakableEnd { fitted = fitted.replacing("{", with: #"\u007b"#) }
         }
         return fitted.replacing("{{", with: #"\{{"#)
     }
