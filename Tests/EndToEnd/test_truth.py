@@ -318,6 +318,41 @@ def test_other_settings_and_the_end(upstream: Upstream, run_bridge, tmp_path) ->
     assert types == ["snapshot", *(it["type"] for it in told), "closed"]
 
 
+def test_a_rotation_and_a_script_that_fails(upstream: Upstream, serve_file) -> None:
+    settings = {
+        **STEADY,
+        "url": upstream.url,
+        "onOpen": [{"expect": {"equals": "welcome"}}],
+        "rules": [{"when": {"equals": "rotate"}, "action": "rotate"}],
+    }
+    story = Story(serve_file(json.dumps({"connections": {"default": settings}})))
+    upstream.peer().send("welcome")
+    story.bridge.await_ready()
+    upstream.peer().send("rotate")
+    upstream.peer(1).send("welcome")
+    upstream.peer().left()
+    upstream.peer(1).close(4000)
+    upstream.peer(2).close(4001)
+    upstream.peer(3).send("welcome")
+    failed = {"type": "failed", "phase": "onOpen", "status": None}
+    story.is_told(
+        opened(),
+        {"type": "rotated"},
+        closed(4000, by="server"),
+        WAITING,
+        opened(again=True)[:2],
+        failed,
+        closed(4001, by="server"),
+        {**WAITING, "attempt": 2},
+        opened(again=True),
+        opens=3,
+        closes=2,
+        failures=1,
+        received=1,
+        receivedBytes=6,
+    )
+
+
 def test_gaps_are_counted(upstream: Upstream, serve_file) -> None:
     configuration = {
         "history": {"maxMessages": 2},

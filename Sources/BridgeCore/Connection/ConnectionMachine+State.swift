@@ -210,15 +210,6 @@ extension ConnectionMachine {
         }
     }
 
-    /// From one heartbeat to the next: what the upstream told, while the connection is open, or else the settings.
-    package var heartbeatInterval: Duration {
-        switch state {
-        case .open(let session): session.heartbeat.interval
-        case .idle, .connecting, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
-            settings.heartbeat.interval
-        }
-    }
-
     /// What the handshake of the open connection agreed on.
     package var agreement: (subprotocol: String?, compression: Bool)? {
         switch state {
