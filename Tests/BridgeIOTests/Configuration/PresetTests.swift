@@ -138,7 +138,8 @@ import WebSocketProtocol
 
     @Test(
         arguments: [
-            #"quote " end"#, #"back \"#, "line\nend", "{{now}}", "{", "{{{", "a}", #"{{}} \{{}} "\\"#, #"\{{/a}}"#, #"\\{{"#, "}}", "${T}",
+            #"quote " end"#, #"back \"#, "line\nend", "{{now}}", "{", "{{{", "a}", #"{{}} \{{}} "\\"#,
+            #"\{{/a}}"#, #"\\{{"#, "}}", "${T}",
             "é\u{1}", "",
         ]
     )
