@@ -63,7 +63,7 @@ final class BridgedConnection {
             keys: stored.map { IdempotencyLedger(restoring: $0, epoch: outbox.epoch, now: now) }
                 ?? IdempotencyLedger()
         )
-        requester = Requester(upstream, loop: loop)
+        requester = Requester(upstream, hub: hub)
         requestSettings = configuration.settings.request
         isToBeUp = configuration.settings.connect == .always
         isOnDemand = configuration.settings.connect == .onDemand

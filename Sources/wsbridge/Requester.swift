@@ -11,15 +11,16 @@ final class Requester {
     }
 
     private let upstream: ManagedConnection
-    private let loop: Loop
+    private let hub: EventHub
+    private var loop: Loop { hub.loop }
     /// By the number of the request.
     private var waiting: [UInt64: Waiting] = [:]
     /// What came of requests before anybody could wait for it.
     private var early: [UInt64: HTTPResponse] = [:]
 
-    init(_ upstream: ManagedConnection, loop: Loop) {
+    init(_ upstream: ManagedConnection, hub: EventHub) {
         self.upstream = upstream
-        self.loop = loop
+        self.hub = hub
         upstream.onReply = { [unowned self] number, end in ended(number, end) }
     }
 
@@ -70,7 +71,9 @@ final class Requester {
             early[number] = response
             return
         }
-        one.held.give(response.adding(one.fields))
+        let (held, fields) = (one.held, one.fields)
+        // Whoever is told the id of a record can read it.
+        hub.whenShown { held.give(response.adding(fields)) }
     }
 
     /// Answers everyone who waits: no reply will come.

@@ -279,13 +279,14 @@ def test_a_store_does_not_keep_requests(start_upstream, serve_file, tmp_path) ->
     text = json.dumps({"connections": {"default": {"url": upstream.url}}})
     bridge = serve_file(text, "--data-dir", str(tmp_path / "data"))
     bridge.await_ready()
-    for number in range(3):
+    for number in range(20):
         bridge.send(f"before {number}")
         client = ask(bridge, '{"id":1}')
         upstream.peer().received(2 * number + 2)
         upstream.peer().send('{"id":1}')
         response = client.response("POST")
         assert response.status == 200
+        # Whoever is told its id can read it.
+        last = bridge.get("/messages?since=start&limit=1000").json()["messages"][-1]
+        assert last["id"] == response.header("Wsbridge-Event-Id")
     assert bridge.get("/status").json()["outbox"]["messages"] == 0
-    last = bridge.get("/messages?since=start&limit=1000").json()["messages"][-1]
-    assert last["id"] == response.header("Wsbridge-Event-Id")
