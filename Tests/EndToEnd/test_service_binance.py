@@ -194,7 +194,8 @@ def test_too_many_connections(start_service: Callable[..., Binance]) -> None:
 # The end of a server
 
 
-def test_a_new_connection_before_the_old_one_ends(service: Binance) -> None:
+def test_a_new_connection_before_the_old_one_ends(start_service: Callable[..., Binance]) -> None:
+    service = start_service(Binance, shutdown_within=2)
     with Client(service.url) as old:
         service.shut_down()
         assert old.receive()["e"] == "serverShutdown"

@@ -99,11 +99,11 @@ class Binance(Service):
         self.run(self._ping(self.session(number)))
 
     def shut_down(self, number: int = 0) -> None:
-        """Announce the end of a connection, which follows when another has its streams, or its time is up."""
+        """Announce the end of a connection, which follows when its time is up."""
         session = self.session(number)
 
         async def shut_down() -> None:
-            session.notes["successor"] = asyncio.Event()
+            session.notes["is_succeeded"] = False
             with contextlib.suppress(Ended):
                 await session.send({"e": "serverShutdown", "E": time.time_ns() // 1_000_000})
             session.alongside(self._end(session))
@@ -143,19 +143,15 @@ class Binance(Service):
                 self._succeed(session)
                 self.changed()
         finally:
-            successor = session.notes.get("successor")
             # A client that leaves before it has another connection interrupts what it receives.
-            if successor and not successor.is_set() and "ending" not in session.notes:
+            if not session.notes.get("is_succeeded", True) and "ending" not in session.notes:
                 session.breach(GENERAL, "after serverShutdown the client left without a new connection")
 
     def _succeed(self, session: Session) -> None:
-        """Let connections end that were told to, and whose streams this one has, too."""
+        """Note which connections may end, since this one has their streams, too."""
         for earlier in self.sessions[: session.number]:
-            if (
-                "successor" in earlier.notes
-                and earlier.notes["streams"].keys() <= session.notes["streams"].keys()
-            ):
-                earlier.notes["successor"].set()
+            if earlier.notes["streams"].keys() <= session.notes["streams"].keys():
+                earlier.notes["is_succeeded"] = True
 
     def control_frame(self, session: Session, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE:
@@ -195,10 +191,8 @@ class Binance(Service):
             session.breach(LIVE, f"no subscription to {stream} on this connection")
 
     async def _end(self, session: Session) -> None:
-        try:
-            async with asyncio.timeout(self._shutdown_within):
-                await session.notes["successor"].wait()
-        except TimeoutError:
+        await asyncio.sleep(self._shutdown_within)
+        if not session.notes["is_succeeded"]:
             session.breach(GENERAL, "no new connection after serverShutdown")
         session.notes["ending"] = True
         await session.close(1001)
