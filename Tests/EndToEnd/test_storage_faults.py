@@ -456,6 +456,8 @@ def test_nothing_is_dropped_to_make_room_for_what_cannot_be_stored(
     await_storage(bridge, is_well=True)
     bridge.send("three")
     assert bridge.get(f"/outbox/{ids[0]}").json()["state"] == "dropped"
+    # Whoever deletes is answered when all that happened before is on disk as well.
+    assert bridge.request("DELETE", f"/outbox/{ids[0]}").json() == {"dropped": 0}
     kill(bridge)
     serve_file(json.dumps(settings))
     away.come_back()
