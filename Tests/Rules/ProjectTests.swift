@@ -51,6 +51,14 @@ struct ProjectTests {
         #expect(findings == [])
     }
 
+    @Test func `the image is built from all that the package names`() throws {
+        let parts = try Project.file("Package.swift").lines.flatMap { $0.split(separator: "\"") }
+        let named = parts.filter { $0.hasPrefix("Benchmarks/") }
+        #expect(!named.isEmpty)
+        let sent = try Project.file(".dockerignore").lines
+        #expect(named.filter { !sent.contains("!" + $0) } == [])
+    }
+
     @Test func `no source file is longer than one idea`() {
         #expect(sources.flatMap { ProjectRules.lengthFindings(in: $0) } == [])
     }
