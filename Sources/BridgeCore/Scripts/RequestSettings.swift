@@ -4,7 +4,7 @@ package struct RequestSettings: Equatable, Sendable {
     package enum ID: String, CaseIterable, Sendable {
         /// A random UUID (version 4).
         case uuid
-        /// The number of the message on its socket, which templates know as `{{counter}}`.
+        /// The next number on its socket, which counts the messages that have one, as `{{counter}}` does.
         case counter
     }
 
