@@ -26,18 +26,10 @@ enum RotationTarget: Equatable, Sendable {
     /// The message had none where one was to stand.
     case missing
 
-    init(_ pointer: JSONPointer?, _ message: Message) {
-        guard let pointer else {
-            self = .same
-            return
-        }
-        guard let place = message.values(JSONSearch([pointer]))?[0],
-            let url = WebSocketURL.captured(JSONString.meaning(of: message.bytes[place]))
-        else {
-            self = .missing
-            return
-        }
-        self = .url(url)
+    /// Takes what stands where the message has it.
+    init(_ value: ArraySlice<UInt8>?) {
+        let url = value.flatMap { WebSocketURL.captured(JSONString.meaning(of: $0)) }
+        self = url.map(RotationTarget.url) ?? .missing
     }
 }
 
