@@ -2,6 +2,8 @@
 #include <uv.h>
 /* Not part of Swift's Glibc: tells the loop that the machine's clock was set, as it is after sleep. */
 #include <sys/timerfd.h>
+/* Nor this: a descriptor that threads ring. */
+#include <sys/eventfd.h>
 
 /* Not part of Swift's Glibc either. A kernel before 5.11 refuses it. */
 #include <linux/close_range.h>
@@ -18,5 +20,7 @@ static inline void wsbridge_keep_from_programs(unsigned int first) {
 static const int WSB_SOCK_STREAM = SOCK_STREAM;
 static const int WSB_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int WSB_SOCK_NONBLOCK = SOCK_NONBLOCK;
+static const int WSB_EFD_CLOEXEC = EFD_CLOEXEC;
+static const int WSB_EFD_NONBLOCK = EFD_NONBLOCK;
 static const int WSB_MSG_DONTWAIT = MSG_DONTWAIT;
 static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;

@@ -33,8 +33,9 @@ internal import Glibc
     func ring() {
         unsafe pthread_mutex_lock(&parts.pointee.mutex)
         unsafe parts.pointee.hasRung = true
-        unsafe pthread_cond_signal(&parts.pointee.condition)
         unsafe pthread_mutex_unlock(&parts.pointee.mutex)
+        // Afterwards: who is woken with the mutex still locked goes to sleep again, and is woken a second time.
+        unsafe pthread_cond_signal(&parts.pointee.condition)
     }
 
     /// Waits until it rings, or for so long; nil: as long as it takes.

@@ -70,7 +70,8 @@ internal import CSQLite
         }
         defer {
             unsafe sqlite3_reset(handle)
-            unsafe sqlite3_clear_bindings(handle)
+            // What was lent is not for longer; all else is bound anew each time.
+            if blob != nil { unsafe sqlite3_clear_bindings(handle) }
         }
         guard status == SQLITE_DONE || status == SQLITE_ROW else { throw failure() }
     }
@@ -94,6 +95,24 @@ internal import CSQLite
                 unsafe sqlite3_bind_int64(handle, index, value)
             } else {
                 unsafe sqlite3_bind_null(handle, index)
+            }
+        }
+    }
+
+    /// Has a number stand at a place, until another one does.
+    func bind(_ number: Int64, at index: CInt) {
+        unsafe sqlite3_bind_int64(handle, index, number)
+    }
+
+    /// Has a blob stand at a place, until another one does: a copy, in memory that the statement keeps.
+    func bind(copyOf blob: [UInt8], at index: CInt) {
+        let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        unsafe blob.withUnsafeBytes { bytes in
+            // An empty array has no address, which would make it NULL.
+            if let start = bytes.baseAddress {
+                _ = unsafe sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), copied)
+            } else {
+                _ = unsafe sqlite3_bind_zeroblob(handle, index, 0)
             }
         }
     }

@@ -45,9 +45,14 @@ package final class Store: Sendable {
 
     /// Offers what may be refused: all of it is stored, or none.
     ///
-    /// `news` tells by the ticket what has become of it, at the latest when the `promise` is kept.
-    package func offer(_ offers: [StoreOffer], _ promise: StorePromise) throws(StoreRefusal) -> StoreTicket {
-        try mailbox.offer(offers, promise)
+    /// `news` tells by the ticket what has become of it, at the latest when the `promise` is kept. `facts`, which were
+    /// so before, are taken in any case.
+    package func offer(
+        _ offers: [StoreOffer],
+        _ promise: StorePromise,
+        behind facts: [StoreFact] = []
+    ) throws(StoreRefusal) -> StoreTicket {
+        try mailbox.offer(offers, promise, behind: facts)
     }
 
     /// Tells what is never refused, and is stored as soon as possible.

@@ -42,13 +42,21 @@ final class StoreMailbox: Sendable {
 
     // MARK: The side of the loop
 
-    func offer(_ offers: [StoreOffer], _ promise: StorePromise) throws(StoreRefusal) -> StoreTicket {
+    /// Takes facts that were so before, and then offers, of which it may refuse all.
+    func offer(
+        _ offers: [StoreOffer],
+        _ promise: StorePromise,
+        behind facts: [StoreFact]
+    ) throws(StoreRefusal) -> StoreTicket {
         let cost = offers.reduce(0) { $0 + $1.cost }
         let (result, rings) = state.withLock { state -> (Result<StoreTicket, StoreRefusal>, Bool) in
-            if let failure = state.news.failure { return (.failure(.unavailable(failure)), false) }
+            if !facts.isEmpty { _ = put(facts, in: &state) }
+            if let failure = state.news.failure {
+                return (.failure(.unavailable(failure)), !facts.isEmpty && rouse(&state))
+            }
             // One that is larger than all that fits is taken while there is little else.
             if state.cost > congestion, state.cost + cost > 2 * congestion {
-                return (.failure(.overloaded), false)
+                return (.failure(.overloaded), !facts.isEmpty && rouse(&state))
             }
             return (.success(put(.offers(offers, promise), cost, in: &state)), rouse(&state))
         }
@@ -58,7 +66,7 @@ final class StoreMailbox: Sendable {
 
     func note(_ facts: [StoreFact]) -> StoreTicket {
         let (ticket, rings) = state.withLock { state in
-            (put(.facts(facts), facts.count * StoreMailbox.factCost, in: &state), rouse(&state))
+            (put(facts, in: &state), rouse(&state))
         }
         if rings { doorbell.ring() }
         return ticket
@@ -74,6 +82,10 @@ final class StoreMailbox: Sendable {
 
     /// About what one takes in memory.
     private static let factCost = 64
+
+    private func put(_ facts: [StoreFact], in state: inout sending State) -> StoreTicket {
+        put(.facts(facts), facts.count * StoreMailbox.factCost, in: &state)
+    }
 
     private func put(_ content: Letter.Content, _ cost: Int, in state: inout sending State) -> StoreTicket {
         state.lastTicket += 1

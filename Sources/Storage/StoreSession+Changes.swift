@@ -17,7 +17,7 @@ extension StoreSession {
         switch fact {
         case .connection(let id, let name, let limits, let past): try add(id, name, limits, past)
         case .removed(let id): try remove(id)
-        case .ended(let number, of: let id, as: let state): try end(number, of: id, as: state)
+        case .ended(let numbers, of: let id, as: let state): try end(numbers, of: id, as: state)
         case .answered(let key, of: let id, let states):
             statements.answerKey.bind(states.text, at: 3)
             try statements.answerKey.run(text: key, id.number)
@@ -94,19 +94,49 @@ extension StoreSession {
         of id: StoredConnectionID,
         _ key: StoredKey?
     ) throws(StorageError) {
-        guard tallies[id] != nil else { return }
+        guard tallies.keys.contains(id) else { return }
         touch(id)
-        for message in messages {
+        var rest = messages[...]
+        while let few = few(of: rest, behind: tallies[id]?.lastMessage ?? .max) {
+            try add(few, of: id)
+            rest = rest.dropFirst(few.count)
+        }
+        for message in rest {
             try statements.addMessage.run(
                 id.number,
                 Int64(clamping: message.number),
                 message.queuedAt.millisecondsSince1970,
-                message.message.kind == .text ? 0 : 1,
+                message.message.kind.stored,
                 blob: message.message.bytes
             )
-            tallies[id]?.lastMessage = message.number
         }
+        if let last = messages.last { tallies[id]?.lastMessage = last.number }
         if let key { try add(key, of: id) }
+    }
+
+    /// The first so many messages, if they can be added by one statement: they are short, and none was ever there.
+    private func few(of messages: ArraySlice<StoredMessage>, behind last: UInt64) -> ArraySlice<StoredMessage>? {
+        let few = messages.prefix(StoreStatements.messagesAtOnce)
+        guard few.count == StoreStatements.messagesAtOnce,
+            few.allSatisfy({ $0.number > last && $0.message.bytes.count <= StoreSession.shortMessage })
+        else { return nil }
+        return few
+    }
+
+    /// Bytes of a message of which the statement keeps a copy.
+    private static let shortMessage = 1024
+
+    private func add(_ few: ArraySlice<StoredMessage>, of id: StoredConnectionID) throws(StorageError) {
+        var place: CInt = 1
+        for message in few {
+            statements.addMessages.bind(id.number, at: place)
+            statements.addMessages.bind(Int64(clamping: message.number), at: place + 1)
+            statements.addMessages.bind(message.queuedAt.millisecondsSince1970, at: place + 2)
+            statements.addMessages.bind(message.message.kind.stored, at: place + 3)
+            statements.addMessages.bind(copyOf: message.message.bytes, at: place + 4)
+            place += 5
+        }
+        try statements.addMessages.run()
     }
 
     private func add(_ key: StoredKey, of id: StoredConnectionID) throws(StorageError) {
@@ -143,19 +173,30 @@ extension StoreSession {
         tallies[id]?.keys -= database.changes
     }
 
-    private func end(_ number: UInt64, of id: StoredConnectionID, as state: MessageState) throws(StorageError)
-    {
-        guard let code = state.storedCode, tallies[id] != nil else { return }
+    private func end(
+        _ numbers: Range<UInt64>,
+        of id: StoredConnectionID,
+        as state: MessageState
+    ) throws(StorageError) {
+        guard let code = state.storedCode, tallies.keys.contains(id) else { return }
         touch(id)
-        let number = Int64(clamping: number)
-        try statements.addOutcome.run(id.number, number, code, state.sentAt?.millisecondsSince1970)
-        guard database.changes > 0 else { return }
-        try statements.endMessage.run(id.number, number)
-        tallies[id]?.outcomes += 1
-        guard let tooMany = tallies[id].map({ $0.outcomes - MessageJournal.limit }), tooMany > 0 else {
-            return
-        }
-        try statements.trimOutcomes.run(id.number, Int64(tooMany))
+        let (first, end) = (Int64(clamping: numbers.lowerBound), Int64(clamping: numbers.upperBound))
+        let time = state.sentAt?.millisecondsSince1970
+        try statements.addOutcomes.run(id.number, first, end, code, time)
+        let count = database.changes
+        guard count > 0 else { return }
+        try statements.takeMessages.run(id.number, first, end)
+        tallies[id]?.outcomes += count
+    }
+
+    /// Forgets what became of the oldest messages where more is known than is kept.
+    func trimOutcomes(of id: StoredConnectionID) throws(StorageError) {
+        let tooMany = (tallies[id]?.outcomes ?? 0) - MessageJournal.limit
+        guard tooMany > 0 else { return }
+        statements.oldestOutcomes.begin(id.number, Int64(tooMany))
+        let first = try statements.oldestOutcomes.next() ? statements.oldestOutcomes.integer(0) : .max
+        statements.oldestOutcomes.end()
+        try statements.trimOutcomes.run(id.number, first)
         tallies[id]?.outcomes -= database.changes
     }
 
@@ -164,10 +205,10 @@ extension StoreSession {
         of id: StoredConnectionID,
         _ key: String?
     ) throws(StorageError) {
-        guard tallies[id] != nil else { return }
+        guard tallies.keys.contains(id) else { return }
         touch(id)
         let (first, end) = (Int64(clamping: numbers.lowerBound), Int64(clamping: numbers.upperBound))
-        try statements.withdrawMessages.run(id.number, first, end)
+        try statements.takeMessages.run(id.number, first, end)
         try statements.withdrawOutcomes.run(id.number, first, end)
         tallies[id]?.outcomes -= database.changes
         if let key { try delete(key, of: id) }
@@ -191,6 +232,15 @@ extension StoredHistory {
         recorded = count
         newest = max(newest, sequence)
         (skipped, skippedThrough) = (count, sequence)
+    }
+}
+
+extension Message.Kind {
+    fileprivate var stored: Int64 {
+        switch self {
+        case .text: 0
+        case .binary: 1
+        }
     }
 }
 

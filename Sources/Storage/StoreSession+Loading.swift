@@ -9,7 +9,9 @@ extension StoreSession {
         var tallies: [StoredConnectionID: StoreTally] = [:]
         let connections = try database.prepare(
             """
-            SELECT id, records, bytes, trimmed, trimmed_through, trimmed_at, last_message, recorded, newest,
+            SELECT id, records, bytes, trimmed, trimmed_through, trimmed_at,
+                max(last_message, coalesce((SELECT max(number) FROM outbox WHERE connection = connections.id), 0)),
+                recorded, newest,
                 (SELECT count(*) FROM outcomes WHERE connection = connections.id),
                 (SELECT count(*) FROM idempotency_keys WHERE connection = connections.id),
                 (SELECT max(place) FROM idempotency_keys WHERE connection = connections.id),

@@ -19,6 +19,8 @@ final class StoreSession {
     /// Connections whose rows are being deleted.
     var purges: [StoredConnectionID]
     private var before = Before()
+    /// The connection that the current transaction has touched last.
+    private var touched: StoredConnectionID?
     /// What has become of histories since `takeHistories`.
     private var changed: Set<StoredConnectionID> = []
     private var trims: [StoredTrim] = []
@@ -84,6 +86,7 @@ final class StoreSession {
         throws(StorageError)
     {
         before = Before(head: head, reserved: reserved)
+        touched = nil
         newTrims = []
         do throws(StorageError) {
             try statements.begin.run()
@@ -116,6 +119,9 @@ final class StoreSession {
 
     /// A connection is about to be changed by the transaction.
     func touch(_ id: StoredConnectionID) {
+        // Mostly it is one connection that is changed again and again.
+        guard id != touched else { return }
+        touched = id
         if before.tallies[id] == nil { before.tallies[id] = .some(tallies[id]) }
     }
 
@@ -180,6 +186,7 @@ final class StoreSession {
         try purge()
         for (id, old) in before.tallies {
             overfull.remove(id)
+            try trimOutcomes(of: id)
             guard let tally = tallies[id] else { continue }
             let added = max(0, tally.history.records - (old?.history.records ?? 0))
             try trim(id, atMost: added + StoreSession.trimAtOnce, at: now)

@@ -19,10 +19,12 @@ final class StoreStatements {
     let forgetConnections: Statement
 
     let addMessage: Statement
-    let addOutcome: Statement
-    let endMessage: Statement
+    /// `messagesAtOnce` rows.
+    let addMessages: Statement
+    let takeMessages: Statement
+    let addOutcomes: Statement
+    let oldestOutcomes: Statement
     let trimOutcomes: Statement
-    let withdrawMessages: Statement
     let withdrawOutcomes: Statement
 
     let addKey: Statement
@@ -33,6 +35,9 @@ final class StoreStatements {
 
     let addGap: Statement
     let deleteGap: Statement
+
+    /// To begin and end a statement costs as much as half a row.
+    static let messagesAtOnce = 8
 
     init(_ database: borrowing Database) throws(StorageError) {
         begin = try database.prepare("BEGIN IMMEDIATE")
@@ -94,22 +99,27 @@ final class StoreStatements {
         addMessage = try database.prepare(
             "INSERT OR REPLACE INTO outbox (connection, number, queued_at, kind, payload) VALUES (?, ?, ?, ?, ?)"
         )
-        addOutcome = try database.prepare(
-            """
-            INSERT OR REPLACE INTO outcomes (connection, number, queued_at, state, sent_at)
-                SELECT connection, number, queued_at, ?3, ?4 FROM outbox WHERE connection = ?1 AND number = ?2
-            """
+        // A statement of several rows that may fail at one of them keeps a journal, unless that undoes the transaction.
+        let row = "(?, ?, ?, ?, ?)"
+        let rows = Array(repeating: row, count: StoreStatements.messagesAtOnce).joined(separator: ", ")
+        addMessages = try database.prepare(
+            "INSERT OR ROLLBACK INTO outbox (connection, number, queued_at, kind, payload) VALUES \(rows)"
         )
-        endMessage = try database.prepare("DELETE FROM outbox WHERE connection = ? AND number = ?")
-        trimOutcomes = try database.prepare(
-            """
-            DELETE FROM outcomes WHERE connection = ?1 AND number IN
-                (SELECT number FROM outcomes WHERE connection = ?1 ORDER BY number LIMIT ?2)
-            """
-        )
-        withdrawMessages = try database.prepare(
+        takeMessages = try database.prepare(
             "DELETE FROM outbox WHERE connection = ? AND number >= ? AND number < ?"
         )
+        addOutcomes = try database.prepare(
+            """
+            INSERT OR REPLACE INTO outcomes (connection, number, queued_at, state, sent_at)
+                SELECT connection, number, queued_at, ?4, ?5 FROM outbox
+                WHERE connection = ?1 AND number >= ?2 AND number < ?3
+            """
+        )
+        oldestOutcomes = try database.prepare(
+            "SELECT number FROM outcomes WHERE connection = ? ORDER BY number LIMIT 1 OFFSET ?"
+        )
+        // A query within it would have the rows gathered before the first one goes.
+        trimOutcomes = try database.prepare("DELETE FROM outcomes WHERE connection = ? AND number < ?")
         withdrawOutcomes = try database.prepare(
             "DELETE FROM outcomes WHERE connection = ? AND number >= ? AND number < ?"
         )

@@ -36,7 +36,7 @@ extension Bridge {
         return .later { held in
             let refusal = HTTPResponse(.doneButUnstorable).adding(request.fields)
             held.promise()
-            let isTaken = store.offer([]) { isStored in held.give(isStored ? response : refusal) }
+            let isTaken = store.settle { isStored in held.give(isStored ? response : refusal) }
             if !isTaken { held.give(refusal) }
         }
     }

@@ -100,6 +100,8 @@ final class Bridge {
                 ["refused": .integer(count), "limit": .integer(limit)]
             )
         }
+        // Who waited for the disk is answered at once: what goes upstream takes longer to be written.
+        store?.onNews.append { [unowned self] _ in _ = self.server?.runIfNeeded() }
         server.checkStreams()
         warn(of: server.streamMode)
         if server.connectionLimit < server.wantedConnections {

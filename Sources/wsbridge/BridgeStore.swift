@@ -34,11 +34,14 @@ final class BridgeStore {
     private let loop: Loop
     private let pagerBell: LoopBell
     private let log: Log
-    /// What this turn of the loop has brought so far: facts, then offers, then facts again.
-    private var facts: [StoreFact] = []
+    /// What this turn of the loop has brought so far: facts, then offers, then facts again; and ends of messages that
+    /// earlier turns have brought.
+    private var facts = PendingFacts()
     private var batch: [StoreOffer] = []
     private var completions: [(Bool) -> Void] = []
-    private var laterFacts: [StoreFact] = []
+    private var laterFacts = PendingFacts()
+    /// Hands over the ends of messages that nothing else came for.
+    private var endsTimer: LoopTimer?
     /// Offers that are to be synced, oldest first.
     private var offers = Queue<Offer>()
     /// Offers that are to be committed, oldest first.
@@ -81,14 +84,27 @@ final class BridgeStore {
         pagerBell.onRing = { [unowned self] in takeAnswers() }
     }
 
-    /// Has something stored, with all else that comes in this turn of the loop: all of it or nothing.
+    /// Has the messages of a request stored, with its key and all else that comes in this turn of the loop: all of it or nothing.
     ///
     /// `completion` is told whether it is safe on disk, in the order of the offers and never at once. Returns false if
     /// that is known to be in vain.
-    func offer(_ offers: [StoreOffer], completion: @escaping (Bool) -> Void) -> Bool {
+    func offer(
+        _ messages: [StoredMessage],
+        of connection: StoredConnectionID,
+        key: StoredKey?,
+        completion: @escaping (Bool) -> Void
+    ) -> Bool {
+        guard failure == nil, !isOverloaded else { return false }
+        if !laterFacts.areEnds { flush() }
+        completions.append(completion)
+        batch.append(messages, of: connection, key: key)
+        return true
+    }
+
+    /// Has all stored that was noted so far; `completion` is told as that of an offer.
+    func settle(completion: @escaping (Bool) -> Void) -> Bool {
         guard failure == nil, !isOverloaded else { return false }
         if !laterFacts.isEmpty { flush() }
-        batch += offers
         completions.append(completion)
         return true
     }
@@ -98,18 +114,38 @@ final class BridgeStore {
         if completions.isEmpty { facts.append(fact) } else { laterFacts.append(fact) }
     }
 
+    /// A message came to its end, which is stored with what comes next, or within milliseconds.
+    func ended(_ number: UInt64, of connection: StoredConnectionID, as state: MessageState) {
+        let now = loop.now
+        if completions.isEmpty {
+            facts.append(endOf: number, of: connection, as: state, at: now)
+        } else {
+            laterFacts.append(endOf: number, of: connection, as: state, at: now)
+        }
+    }
+
     /// Nothing more comes in this round of the turn.
     func endRound() {
-        flush()
+        if !completions.isEmpty { offerBatch() }
+        if facts.mayWait(at: loop.now) { watchEnds() } else { store.note(facts.take()) }
         // Of relief there is news.
         if !isCongested { isCongested = store.isCongested }
     }
 
     /// Hands over what has come so far.
     func flush() {
-        note(&facts)
         if !completions.isEmpty { offerBatch() }
-        note(&laterFacts)
+        if !facts.isEmpty { store.note(facts.take()) }
+    }
+
+    /// Has ends of messages go by themselves if nothing comes that takes them along.
+    private func watchEnds() {
+        guard !facts.isEmpty, endsTimer == nil else { return }
+        endsTimer = loop.startTimer(after: facts.due - loop.now) { [unowned self] in
+            endsTimer = nil
+            // Those that it was set for have gone mostly, and newer ones are there.
+            endRound()
+        }
     }
 
     private func offerBatch() {
@@ -121,19 +157,13 @@ final class BridgeStore {
             for completion in completions { completion(isStored) }
         }
         do throws(StoreRefusal) {
-            offers.append(Offer(ticket: try store.offer(batch, .synced), completion: complete))
+            let ticket = try store.offer(batch, .synced, behind: facts.take())
+            offers.append(Offer(ticket: ticket, completion: complete))
         } catch {
             isOverloaded = error == .overloaded
             complete(false)
         }
-    }
-
-    private func note(_ facts: inout [StoreFact]) {
-        guard !facts.isEmpty else { return }
-        // Given away, not copied when the next one comes.
-        let given = facts
-        facts = []
-        store.note(given)
+        swap(&facts, &laterFacts)
     }
 
     // MARK: News
@@ -217,6 +247,7 @@ final class BridgeStore {
     /// Nothing may be given to it afterwards.
     func close(completion: @escaping () -> Void) {
         flush()
+        endsTimer = nil
         onClosed = completion
         pager.beginClosing()
         store.beginClosing()

@@ -21,13 +21,13 @@ final class ConnectionStore: MessageStore {
         key: StoredKey?,
         completion: @escaping (Bool) -> Void
     ) throws(OutboxError) {
-        guard store.offer([.messages(messages, of: id, key: key)], completion: completion) else {
+        guard store.offer(messages, of: id, key: key, completion: completion) else {
             throw .unstorable
         }
     }
 
     func ended(_ number: UInt64, as state: MessageState) {
-        store.note(.ended(number, of: id, as: state))
+        store.ended(number, of: id, as: state)
     }
 
     /// The first answer to a request with a key was given.

@@ -22,6 +22,9 @@ final class SendWait {
             self.isFirst = isFirst
             self.isDue = isDue
         }
+
+        // As that of the whole.
+        nonisolated deinit {}
     }
 
     var consignment: Consignment
@@ -29,6 +32,8 @@ final class SendWait {
     /// That of the request, if it has one.
     let key: String?
     private var waiting: [Waiting] = []
+    /// It is told when one of its messages comes to its end.
+    var isRegistered = false
     /// Nobody is answered before.
     private(set) var isStored: Bool
 
@@ -38,6 +43,9 @@ final class SendWait {
         self.key = key
         self.isStored = isStored
     }
+
+    // Let go of on the loop alone; to make sure of it would cost as much as a lock, for each of the two.
+    nonisolated deinit {}
 
     /// The messages are safe on disk; returns those who need not wait for more.
     func stored() -> [Waiting] {

@@ -114,6 +114,7 @@ final class Sender {
     }
 
     private func register(_ wait: SendWait) {
+        wait.isRegistered = true
         for item in wait.consignment.items { waits[item.id.number] = wait }
         if let key = wait.key { waitsByKey[key] = wait }
     }
@@ -141,6 +142,7 @@ final class Sender {
 
     private func remove(_ wait: SendWait) {
         settleKey(of: wait)
+        guard wait.isRegistered else { return }
         for item in wait.consignment.items { waits[item.id.number] = nil }
     }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import signal
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,20 @@ def test_what_was_sent_is_not_sent_again_and_is_known(upstream: Upstream, durabl
     after = second.post("/messages?wait=10s", b"after")
     assert (after.status, after.json()["id"] > sent["id"]) == (200, True)
     assert upstream.peer(1).received(1) == ["after"]
+
+
+def test_that_a_message_was_sent_is_stored_by_itself(
+    upstream: Upstream, durable: Durable, data: Path
+) -> None:
+    """It waits for what is stored next, but not for long: nothing else comes here."""
+    sent = durable(upstream).post("/messages?wait=10s", b"once").json()
+    assert sent["state"] == "sent"
+
+    def outcomes() -> list[tuple[int]]:
+        with contextlib.closing(sqlite3.connect(data / "wsbridge.db")) as database:
+            return database.execute("SELECT state FROM outcomes").fetchall()
+
+    await_truth(lambda: outcomes() == [(1,)], "its end is on disk")
 
 
 def test_what_was_dropped_stays_dropped(away: Upstream, durable: Durable, end: End) -> None:

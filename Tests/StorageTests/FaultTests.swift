@@ -22,7 +22,7 @@ struct FaultTests {
         #expect(try rig.put(messages(1...2)))
         disk.leave(room: 0)
         #expect(try !rig.put(messages(3...3)))
-        rig.note(.ended(1, of: orders, as: .expired))
+        rig.note(.ended(1..<2, of: orders, as: .expired))
         rig.wait { $0.failure != nil }
         #expect(rig.news.failure?.reason == .full)
         disk.leave(room: nil)
@@ -32,6 +32,26 @@ struct FaultTests {
         let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
         #expect(connection.messages.map(\.number) == [2, 4])
         #expect(connection.outcomes.map(\.number) == [1])
+    }
+
+    @Test func `facts that come with an offer are kept though that is refused`() throws {
+        let rig = try rig()
+        rig.note(named(orders))
+        #expect(try rig.put(messages(1...3)))
+        disk.leave(room: 0)
+        // Refused by the disk.
+        let ticket = try rig.store.offer([messages(4...4)], .synced, behind: [.ended(1..<2, of: orders, as: .expired)])
+        #expect(!rig.isKept(ticket))
+        // Not even taken.
+        #expect(throws: StoreRefusal.self) {
+            try rig.store.offer([messages(5...5)], .synced, behind: [.ended(2..<3, of: orders, as: .dropped)])
+        }
+        disk.leave(room: nil)
+        rig.wait { $0.failure == nil }
+        rig.store.close()
+        let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
+        #expect(connection.messages.map(\.number) == [3])
+        #expect(connection.outcomes.map(\.number) == [1, 2])
     }
 
     @Test func `a kill while nothing can be stored leaves a gap behind what is stored`() throws {
@@ -118,7 +138,7 @@ struct FaultTests {
         }
         #expect(5..<100 ~= kept.count)
         #expect(rig.news.failure?.reason == .full)
-        rig.note(.ended(1, of: orders, as: .expired))
+        rig.note(.ended(1..<2, of: orders, as: .expired))
         try small.resize(bytes: 16 << 20)
         rig.wait { $0.failure == nil }
         #expect(try rig.put(messages(1000...1000)))

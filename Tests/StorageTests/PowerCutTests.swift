@@ -84,9 +84,9 @@ struct PowerCutTests {
             }
             number += count
             if number > 3, Bool.random(using: &random) {
-                store.note([
-                    .ended(UInt64.random(in: 1...number - 3, using: &random), of: orders, as: .expired)
-                ])
+                let first = UInt64.random(in: 1...number - 3, using: &random)
+                let end = UInt64.random(in: first + 1...number - 2, using: &random)
+                store.note([.ended(first..<end, of: orders, as: .expired)])
             }
         }
         store.close()

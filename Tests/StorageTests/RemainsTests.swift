@@ -22,7 +22,7 @@ struct RemainsTests {
         let rig = try StoreRig { $0.checkpointPages = 1 }
         rig.note(named(orders))
         #expect(try rig.put(messages(1...3)))
-        rig.note(.ended(1, of: orders, as: .expired))
+        rig.note(.ended(1..<2, of: orders, as: .expired))
         try rig.flush()
         let folder = try rig.folder.copy()
         rig.store.close()

@@ -34,7 +34,7 @@ struct StoreTests {
         sent.kind = .sentBinary
         sent.topic = "a.b\u{0}c"
         #expect(try rig.put(.record(record(1)), .record(sent), messages(1...3, key: "k")))
-        rig.note(.ended(2, of: orders, as: .sent(at: time(9))))
+        rig.note(.ended(2..<3, of: orders, as: .sent(at: time(9))))
         rig.store.close()
         let again = try StoreRig(rig.folder)
         #expect(again.recovery.headSequence == 2)
@@ -140,11 +140,65 @@ struct StoreTests {
         #expect(try database.integer("SELECT count(*) FROM records") == 0)
     }
 
+    @Test func `many messages come back as they were, however they were written`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        // Short ones go in by eights; one that is long, and what is left, by themselves.
+        let sizes = [0, 1, 2, 3, 4, 5, 6, 1024] + [0, 0, 0, 1025, 0, 0, 0, 0] + Array(repeating: 7, count: 19)
+        let all = zip(1..., sizes).map { number, size in
+            let bytes = [UInt8](repeating: UInt8(number), count: size)
+            let message = Message(number.isMultiple(of: 3) ? .binary : .text, bytes)
+            return StoredMessage(number: UInt64(number), queuedAt: time(Int64(number)), message: message)
+        }
+        for part in [all[..<16], all[16...]] {
+            #expect(try rig.put(.messages(Array(part), of: orders, key: nil)))
+        }
+        rig.store.close()
+        #expect(try StoreRig(rig.folder).recovery.connections.first?.messages == all)
+    }
+
+    @Test func `the end of many messages is that of each that waits`() throws {
+        let rig = try StoreRig()
+        rig.note(named(orders), named(trades, "trades"))
+        #expect(try rig.put(messages(1...4), messages(6...8), messages(1...8, of: trades)))
+        rig.note(.ended(2..<3, of: orders, as: .dropped))
+        // 2 has ended before, and there is no 5.
+        rig.note(.ended(1..<8, of: orders, as: .sent(at: time(9))), .ended(3..<3, of: trades, as: .expired))
+        rig.store.close()
+        let connections = try StoreRig(rig.folder).recovery.connections
+        #expect(connections.map { $0.messages.map(\.number) } == [[8], Array(1...8)])
+        let expected = [1, 2, 3, 4, 6, 7].map { number in
+            StoredOutcome(
+                number: number,
+                queuedAt: time(Int64(number)),
+                state: number == 2 ? .dropped : .sent(at: time(9))
+            )
+        }
+        #expect(connections.map(\.outcomes) == [expected, []])
+    }
+
+    @Test(arguments: [1, 100, 10_005]) func `the newest final states are kept, however many come at once`(
+        _ count: UInt64
+    ) throws {
+        let rig = try StoreRig()
+        rig.note(named(orders))
+        let last = UInt64(MessageJournal.limit + 5)
+        #expect(try rig.put(messages(1...last)))
+        for first in stride(from: 1, through: last, by: Int(count)) {
+            rig.note(.ended(first..<min(first + count, last + 1), of: orders, as: .expired))
+        }
+        try rig.flush()
+        rig.store.close()
+        let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
+        #expect(connection.messages == [])
+        #expect(connection.outcomes.map(\.number) == Array(6...last))
+    }
+
     @Test func `messages that were withdrawn are as if they had never been`() throws {
         let rig = try StoreRig()
         rig.note(named(orders))
         #expect(try rig.put(messages(1...3, key: "k"), messages(4...4)))
-        rig.note(.ended(2, of: orders, as: .dropped), .withdrawn(1..<4, of: orders, key: "k"))
+        rig.note(.ended(2..<3, of: orders, as: .dropped), .withdrawn(1..<4, of: orders, key: "k"))
         rig.store.close()
         let connection = try #require(try StoreRig(rig.folder).recovery.connections.first)
         #expect(connection.messages.map(\.number) == [4])
@@ -168,7 +222,7 @@ struct StoreTests {
         rig.note(named(orders))
         let count = UInt64(MessageJournal.limit + 5)
         #expect(try rig.put(messages(1...count, key: "old")))
-        rig.store.note((1...count).map { .ended($0, of: orders, as: .expired) })
+        rig.store.note((1...count).map { .ended($0..<$0 + 1, of: orders, as: .expired) })
         let nextDay = time(5 + 24 * 3_600_000 + 1)
         let key = StoredKey(key: "new", fingerprint: [], firstUse: nextDay, firstMessage: 0, count: 0)
         #expect(try rig.put(.messages([], of: orders, key: key)))

@@ -13,12 +13,22 @@ package enum StoreFact: Equatable, Sendable {
     )
     /// There is none any more: all of it goes, bit by bit.
     case removed(StoredConnectionID)
-    /// A message, which waited, came to its end.
-    case ended(UInt64, of: StoredConnectionID, as: MessageState)
+    /// Messages, which waited, came to the same end.
+    case ended(Range<UInt64>, of: StoredConnectionID, as: MessageState)
     /// The first answer to a request with a key was given.
     case answered(key: String, of: StoredConnectionID, MessageStates)
     /// Messages are not to be sent after all, nor is anything to be known of them; `key` is that of their request.
     case withdrawn(Range<UInt64>, of: StoredConnectionID, key: String?)
     /// Records up to this sequence were shown and could not be stored; the next one's ordinal is `recorded`.
     case unstored(StoredConnectionID, through: UInt64, recorded: UInt64)
+}
+
+extension StoreFact {
+    /// The same with the message that follows those of it; nil unless that came to the same end.
+    package func joined(by number: UInt64, of connection: StoredConnectionID, as state: MessageState) -> StoreFact? {
+        guard case .ended(let numbers, of: connection, as: state) = self, number == numbers.upperBound else {
+            return nil
+        }
+        return .ended(numbers.lowerBound..<number + 1, of: connection, as: state)
+    }
 }

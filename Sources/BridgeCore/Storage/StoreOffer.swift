@@ -4,8 +4,8 @@ internal import WebSocketProtocol
 package enum StoreOffer: Equatable, Sendable {
     /// Their sequences are greater than any that was stored before.
     case record(StoredRecord)
-    /// The messages of one request, and its key. Their numbers follow one another, and are greater than any that was
-    /// stored before of their connection.
+    /// The messages of one request, and its key, or those of several without one. Their numbers follow one another, and are
+    /// greater than any that was stored before of their connection.
     case messages([StoredMessage], of: StoredConnectionID, key: StoredKey?)
 }
 
@@ -23,4 +23,18 @@ extension StoreOffer {
     }
 
     private static let overhead = 96
+}
+
+extension [StoreOffer] {
+    /// Adds the messages of a request; where those follow the ones before, and neither have a key, they become one offer.
+    package mutating func append(_ messages: [StoredMessage], of id: StoredConnectionID, key: StoredKey?) {
+        guard key == nil, let first = messages.first, let last = indices.last,
+            case .messages(var earlier, of: id, key: nil) = self[last],
+            earlier.last.map({ $0.number + 1 }) == first.number
+        else { return append(.messages(messages, of: id, key: key)) }
+        // Out of its place while it grows, so that it is not copied.
+        self[last] = .messages([], of: id, key: nil)
+        earlier += messages
+        self[last] = .messages(earlier, of: id, key: nil)
+    }
 }

@@ -31,6 +31,9 @@ internal import CMicroHTTPD
     private let server: HTTPServer
     private var progress = Progress.fresh
 
+    // Let go of on the loop alone; to make sure of it would cost as much as a lock.
+    nonisolated deinit {}
+
     init(on connection: OpaquePointer, of server: HTTPServer) {
         unsafe self.connection = connection
         self.server = server

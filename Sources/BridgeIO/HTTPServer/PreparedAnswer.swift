@@ -50,8 +50,9 @@ internal import WebSocketProtocol
 
 /// The prepared answers that no request uses at the moment.
 nonisolated struct PreparedAnswers {
-    /// Kinds of answers are few, and an answer is out before the next one is made unless its client is slow.
-    private static let capacity = 32
+    /// Kinds of answers are few, but a group of messages that was stored is answered in one turn, each before the first
+    /// one is out.
+    private static let capacity = 128
     /// Longer bodies seldom have the same length again.
     private static let longestBody = 256
 

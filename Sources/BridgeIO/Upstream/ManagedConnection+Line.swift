@@ -179,8 +179,18 @@ extension ManagedConnection {
         lookAtNetwork()
     }
 
+    /// Fills and flushes at the end of the turn, once for all that the turn brings.
+    func fillLater() {
+        isFillDue = true
+        surroundings.flushes.schedule(self)
+    }
+
     /// Writes what was sent since the last flush.
     func flush() {
+        if isFillDue {
+            isFillDue = false
+            fill()
+        }
         line?.socket.flush()
         for line in otherLines { line.socket.flush() }
     }

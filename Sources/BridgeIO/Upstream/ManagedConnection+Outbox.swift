@@ -33,7 +33,8 @@ extension ManagedConnection {
         )
         for number in receipt.ids.numbers { journal.queued(number, at: time) }
         for id in receipt.dropped { lose(id, as: .dropped) }
-        fill(now)
+        // What has to be stored first cannot go yet.
+        if surroundings.store == nil { fill(now) }
         watchAge()
         noteDemand()
         return receipt.ids
@@ -190,12 +191,14 @@ extension ManagedConnection {
     }
 
     private func expire(_ now: Instant) {
+        // Every message asks; what is computed, or may change, has the outbox copied.
+        guard outbox.settings.maxAge != nil else { return }
         for id in outbox.expire(now: now) { lose(id, as: .expired) }
     }
 
     /// Sees to it that messages expire in time even if nothing else happens.
     func watchAge() {
-        guard let due = outbox.nextExpiry else { return }
+        guard outbox.settings.maxAge != nil, let due = outbox.nextExpiry else { return }
         // One that fires too early costs a look; older messages may have come back in front since it was set.
         if let expiry, expiry.due <= due { return }
         let wait = max(due - surroundings.loop.now, .zero)

@@ -27,7 +27,7 @@ extension ManagedConnection {
             try store.offer(stored, key: key) { [weak self] isStored in
                 if isStored { self?.stored(numbers) } else { self?.withdraw(numbers) }
                 onStored?(isStored)
-                self?.fill()
+                self?.fillLater()
             }
         }
     }
@@ -35,6 +35,7 @@ extension ManagedConnection {
     private func stored(_ numbers: Range<UInt64>) {
         guard !numbers.isEmpty else { return }
         outbox.stored(through: numbers.upperBound - 1)
+        guard outbox.settings.overflow == .dropOldest else { return }
         for id in outbox.makeRoom(for: numbers, within: surroundings.memory?.outboxRoom ?? .unlimited) {
             lose(id, as: .dropped)
         }

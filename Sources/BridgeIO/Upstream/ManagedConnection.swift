@@ -57,6 +57,8 @@ package final class ManagedConnection {
     /// Wakes when the rate lets something go that waits.
     var opening: LoopTimer?
     var isFlushScheduled = false
+    /// The next flush is to look first whether something can go.
+    var isFillDue = false
     /// Someone reads what comes in, for connections that are kept on demand.
     package var isFollowed = false {
         didSet { noteDemand() }
