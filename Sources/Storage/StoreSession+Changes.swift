@@ -115,7 +115,9 @@ extension StoreSession {
     }
 
     /// The first so many messages, if they can be added by one statement: they are short, and none was ever there.
-    private func few(of messages: ArraySlice<StoredMessage>, behind last: UInt64) -> ArraySlice<StoredMessage>? {
+    private func few(of messages: ArraySlice<StoredMessage>, behind last: UInt64) -> ArraySlice<
+        StoredMessage
+    >? {
         let few = messages.prefix(StoreStatements.messagesAtOnce)
         guard few.count == StoreStatements.messagesAtOnce,
             few.allSatisfy({ $0.number > last && $0.message.bytes.count <= StoreSession.shortMessage })

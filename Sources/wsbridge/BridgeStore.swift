@@ -84,7 +84,7 @@ final class BridgeStore {
         pagerBell.onRing = { [unowned self] in takeAnswers() }
     }
 
-    /// Has the messages of a request stored, with its key and all else that comes in this turn of the loop: all of it or nothing.
+    /// Has the messages of a request stored, with its key and all else that this turn brings: all of it or nothing.
     ///
     /// `completion` is told whether it is safe on disk, in the order of the offers and never at once. Returns false if
     /// that is known to be in vain.

@@ -40,7 +40,11 @@ struct FaultTests {
         #expect(try rig.put(messages(1...3)))
         disk.leave(room: 0)
         // Refused by the disk.
-        let ticket = try rig.store.offer([messages(4...4)], .synced, behind: [.ended(1..<2, of: orders, as: .expired)])
+        let ticket = try rig.store.offer(
+            [messages(4...4)],
+            .synced,
+            behind: [.ended(1..<2, of: orders, as: .expired)]
+        )
         #expect(!rig.isKept(ticket))
         // Not even taken.
         #expect(throws: StoreRefusal.self) {

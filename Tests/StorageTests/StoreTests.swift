@@ -144,7 +144,8 @@ struct StoreTests {
         let rig = try StoreRig()
         rig.note(named(orders))
         // Short ones go in by eights; one that is long, and what is left, by themselves.
-        let sizes = [0, 1, 2, 3, 4, 5, 6, 1024] + [0, 0, 0, 1025, 0, 0, 0, 0] + Array(repeating: 7, count: 19)
+        let sizes =
+            [0, 1, 2, 3, 4, 5, 6, 1024] + [0, 0, 0, 1025, 0, 0, 0, 0] + Array(repeating: 7, count: 19)
         let all = zip(1..., sizes).map { number, size in
             let bytes = [UInt8](repeating: UInt8(number), count: size)
             let message = Message(number.isMultiple(of: 3) ? .binary : .text, bytes)

@@ -25,7 +25,9 @@ package enum StoreFact: Equatable, Sendable {
 
 extension StoreFact {
     /// The same with the message that follows those of it; nil unless that came to the same end.
-    package func joined(by number: UInt64, of connection: StoredConnectionID, as state: MessageState) -> StoreFact? {
+    package func joined(by number: UInt64, of connection: StoredConnectionID, as state: MessageState)
+        -> StoreFact?
+    {
         guard case .ended(let numbers, of: connection, as: state) = self, number == numbers.upperBound else {
             return nil
         }

@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// Rings that come before the loop gets to the first one are one. It does not keep the loop running.
 ///
-/// A descriptor of its own, not `uv_async_t`: where the loop wakes on the core of the thread that rang, before that has left
-/// `uv_async_send`, libuv spins for longer than a sync takes on a fast disk.
+/// A descriptor of its own, not `uv_async_t`: where the loop wakes on the core of the thread that rang, before
+/// that has left `uv_async_send`, libuv spins a thousand times and then yields.
 @safe package final class LoopBell {
     /// Counts rings; the thread that rings writes to it.
     private let descriptor: CInt

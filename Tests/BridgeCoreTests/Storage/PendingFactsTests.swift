@@ -14,7 +14,9 @@ struct PendingFactsTests {
 
     @Test func `ends that follow one another are one fact, and no others`() {
         var facts = PendingFacts()
-        for number in 1...3 as ClosedRange<UInt64> { facts.append(endOf: number, of: orders, as: sent(1), at: at(1)) }
+        for number in 1...3 as ClosedRange<UInt64> {
+            facts.append(endOf: number, of: orders, as: sent(1), at: at(1))
+        }
         // Another time, number, connection and state each begin anew.
         facts.append(endOf: 4, of: orders, as: sent(2), at: at(2))
         facts.append(endOf: 6, of: orders, as: sent(2), at: at(2))
@@ -26,7 +28,8 @@ struct PendingFactsTests {
             facts.take() == [
                 .ended(1..<4, of: orders, as: sent(1)), .ended(4..<5, of: orders, as: sent(2)),
                 .ended(6..<7, of: orders, as: sent(2)), .ended(7..<8, of: trades, as: sent(2)),
-                .ended(8..<9, of: trades, as: .expired), .removed(trades), .ended(9..<10, of: trades, as: .expired),
+                .ended(8..<9, of: trades, as: .expired), .removed(trades),
+                .ended(9..<10, of: trades, as: .expired),
             ]
         )
         #expect(facts.isEmpty)

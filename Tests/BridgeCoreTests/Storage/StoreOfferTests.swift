@@ -37,8 +37,10 @@ struct StoreOfferTests {
         offers.append(messages(9...9), of: trades, key: nil)
         #expect(
             offers == [
-                .messages(messages(1...3), of: orders, key: nil), .messages(messages(5...5), of: orders, key: nil),
-                .messages(messages(6...6), of: trades, key: nil), .messages(messages(7...7), of: trades, key: key(7)),
+                .messages(messages(1...3), of: orders, key: nil),
+                .messages(messages(5...5), of: orders, key: nil),
+                .messages(messages(6...6), of: trades, key: nil),
+                .messages(messages(7...7), of: trades, key: key(7)),
                 .messages(messages(8...8), of: trades, key: nil), .messages([], of: trades, key: key(9)),
                 .messages(messages(9...9), of: trades, key: nil),
             ]
