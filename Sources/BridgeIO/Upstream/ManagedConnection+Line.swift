@@ -23,10 +23,13 @@ extension ManagedConnection {
 
         /// Hands the socket a frame; `content` is remembered until the kernel took it.
         ///
-        /// A socket that is over without having said so takes none: then it is as if it was never sent.
-        func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) {
+        /// A socket that is over without having said so takes none: then it is as if it was never sent, and false is
+        /// returned.
+        @discardableResult
+        func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) -> Bool {
             let frame = send(socket)
             if let content, frame > 0 { ledger.sent(content, frame: frame) }
+            return frame > 0
         }
     }
 
@@ -146,7 +149,7 @@ extension ManagedConnection {
     /// A socket is gone that does not carry the messages.
     private func forget(_ line: Line) {
         otherLines.removeAll { $0.id == line.id }
-        schedule.forget(line.id)
+        schedule.lost(line.id, now: surroundings.loop.now)
         loseRequests(on: line.id)
     }
 
