@@ -55,14 +55,14 @@ extension ManagedConnection {
 
     func ask(for id: SocketID) {
         guard case .asked(let provider, _) = route.source else { return }
-        reachability = route.reachability
+        reachability.turn(to: route.reachability)
         let asked = URLQuestion(provider, route, surroundings) { [weak self] answer in
             guard let self else { return }
             question = nil
             switch answer {
             case .success(let url):
                 foundURL = url
-                reachability = route.target(url).reachability
+                reachability.turn(to: route.target(url).reachability)
                 surroundings.sink.remarked(.question("the URL to dial is \(url.redacted)"))
                 tell(.urlFound(id))
             case .failure(let failure):
