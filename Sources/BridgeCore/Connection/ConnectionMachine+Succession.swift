@@ -94,7 +94,7 @@ extension ConnectionMachine {
         guard var leaving else { return }
         switch event {
         case .message(let message):
-            if leaving.pongs != nil { receivedLate(message, &step) }
+            if leaving.pongs != nil { receivedLate(message, on: leaving.socket, &step) }
         case .ping(let payload):
             if let answer = leaving.pongs?.pinged(payload) { step.add(.sendPong(leaving.socket, answer)) }
             self.leaving = leaving

@@ -188,8 +188,7 @@ extension ManagedConnection {
 
     private func end(_ id: MessageID, as state: MessageState) {
         // A request is no message that anybody asks for by its id.
-        guard requests.correlation(of: id.number) == nil else { return }
-        journal.ended(id.number, as: state)
+        guard journal.ended(id.number, as: state) else { return }
         surroundings.store?.ended(id.number, as: state)
         onEnd(id, state)
     }
