@@ -40,7 +40,7 @@ extension ConnectionMachine {
         case .message(let message):
             // What the peer sent before it saw our close frame is as good as any other.
             guard case .closeFrame = farewell.awaited else { return }
-            receivedLate(message, &step)
+            receivedLate(message, on: farewell.socket, &step)
         case .ping(let payload):
             if let answer = farewell.pinged(payload) { step.add(.sendPong(farewell.socket, answer)) }
             state = .closing(farewell)
