@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import Bridge
-from presets import Change, both, leave_out, put, rewrite
+from presets import both, leave_out, put, rewrite
 from recipes import Recipe
 from services.client import finished
 from services.service import Ended
@@ -26,7 +26,7 @@ from services.slack_socket_mode import (
     TICKET,
     SlackSocketMode,
 )
-from trials import AT_ONCE, OFTEN, Mistake, Trial, rule
+from trials import OFTEN, Mistake, Trial, Try, rule, trying
 
 NAME = "slack-socket-mode"
 ENVELOPE = rule(NAME, {"/envelope_id": None})
@@ -36,18 +36,12 @@ DISABLED = rule(NAME, {"/type": "disconnect", "/reason": "link_disabled"})
 REPLY = ("rules", ENVELOPE, "reply", "text")
 ASK = ("url", "http")
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        slack = start_service(SlackSocketMode, **(options or {}))
-        url = {"http": {"url": slack.open_url}}
-        more = {"reconnect": AT_ONCE, "parameters": {"token": slack.TOKEN}} | settings
-        return Trial(slack, serve_preset(NAME, url, change, **more))
-
-    return trial
+trial = trying(
+    SlackSocketMode,
+    NAME,
+    lambda slack: {"url": {"http": {"url": slack.open_url}}, "parameters": {"token": slack.TOKEN}},
+)
 
 
 def test_envelopes_are_acknowledged_and_passed_on_with_their_type(trial: Try) -> None:
