@@ -55,7 +55,9 @@ extension Message {
     /// Null counts as none. Nil where there is none and can be none: the message is no JSON, or what would have it is no object, or what stands
     /// there is no string, number or truth value.
     package func correlationPlace(at pointer: JSONPointer) -> CorrelationPlace? {
-        guard let found = values(JSONSearch(pointer.prefixes)), let whole = found.last else { return nil }
+        guard pointer.steps.count <= JSONSearch.deepest, let found = values(JSONSearch(along: pointer)),
+            let whole = found.last
+        else { return nil }
         if let whole {
             guard bytes[whole.lowerBound] != UInt8(ascii: "n") else {
                 return CorrelationPlace(pointer: pointer, content: .null(whole))
@@ -89,13 +91,6 @@ extension Message {
             identified.bytes.insert(contentsOf: member, at: index)
         }
         return IdentifiedRequest(message: identified, key: key)
-    }
-}
-
-extension JSONPointer {
-    /// The pointers to all that the value stands in, from the document down, and to itself.
-    fileprivate var prefixes: [JSONPointer] {
-        (0...steps.count).map { JSONPointer(steps: Array(steps[..<$0])) }
     }
 }
 

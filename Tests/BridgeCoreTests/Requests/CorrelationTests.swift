@@ -38,6 +38,19 @@ import WebSocketProtocol
         #expect(try Self.identified(text, pointer) == nil)
     }
 
+    /// A pointer of a client is as long as its request's target may be.
+    @Test(arguments: [(JSONSearch.deepest, true), (JSONSearch.deepest + 1, false), (1 << 16, false)])
+    func `no deeper than a document may be nested`(steps: Int, isFit: Bool) throws {
+        let pointer = try #require(JSONPointer(String(repeating: "/a", count: steps)))
+        let message = Message(.text, Array("{}".utf8))
+        let place = message.correlationPlace(at: pointer)
+        #expect((place != nil) == isFit)
+        guard let place else { return }
+        let sent = try #require(message.identified(at: place) { Array("7".utf8) }).message
+        let again = try #require(sent.correlationPlace(at: pointer))
+        #expect(sent.identified(at: again) { [] }?.message == sent)
+    }
+
     @Test(arguments: [
         ("1", "1.0", true), ("1", "10e-1", true), ("1", #""1""#, false), (#""a""#, #""\u0061""#, true),
         ("true", "true", true),
