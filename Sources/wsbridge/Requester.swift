@@ -15,8 +15,6 @@ final class Requester {
     private var loop: Loop { hub.loop }
     /// By the number of the request.
     private var waiting: [UInt64: Waiting] = [:]
-    /// What came of requests before anybody could wait for it.
-    private var early: [UInt64: HTTPResponse] = [:]
 
     init(_ upstream: ManagedConnection, hub: EventHub) {
         self.upstream = upstream
@@ -34,28 +32,29 @@ final class Requester {
         fields: [HTTPField]
     ) throws(Problem) -> HTTPAnswer {
         let message = try Message(order.kind, body: body)
-        let correlation = try order.correlation(settings)
-        if case .member(let pointer, _) = correlation {
-            guard message.identified(at: pointer, id: { [UInt8(ascii: "0")] }) != nil else {
-                throw .noCorrelation(pointer)
-            }
-        }
-        let number: UInt64
-        do throws(OutboxError) {
-            number = try upstream.request(message, correlation)
-        } catch {
-            throw Problem(error, nextAttempt: upstream.nextAttemptIn)
-        }
+        let correlation = try order.correlation(of: message, settings)
+        // It is sent only once somebody waits for its reply.
         return .later { [unowned self] held in
-            if let response = early.removeValue(forKey: number) { return held.give(response.adding(fields)) }
-            let deadline = loop.startTimer(after: order.timeout) { [unowned self] in
-                upstream.forgetRequest(number)
-                end(number, HTTPResponse(.replyTimeout(order.timeout)))
+            do throws(OutboxError) {
+                let number = try upstream.request(message, correlation)
+                wait(for: number, held, fields: fields, timeout: order.timeout)
+            } catch {
+                held.give(HTTPResponse(Problem(error, nextAttempt: upstream.nextAttemptIn)).adding(fields))
             }
-            waiting[number] = Waiting(held: held, fields: fields, deadline: deadline)
-            // Who closes its sending side may still read; who is gone is waited for until the time is over.
-            held.onLastCall = { [unowned held] in held.promise() }
         }
+    }
+
+    private func wait(for number: UInt64, _ held: HeldAnswer, fields: [HTTPField], timeout: Duration) {
+        guard upstream.isWaiting(number) else {
+            return held.give(HTTPResponse(.connectionLost).adding(fields))
+        }
+        let deadline = loop.startTimer(after: timeout) { [unowned self] in
+            upstream.forgetRequest(number)
+            end(number, HTTPResponse(.replyTimeout(timeout)))
+        }
+        waiting[number] = Waiting(held: held, fields: fields, deadline: deadline)
+        // Who closes its sending side may still read; who is gone is waited for until the time is over.
+        held.onLastCall = { [unowned held] in held.promise() }
     }
 
     private func ended(_ number: UInt64, _ end: ManagedConnection.RequestEnd) {
@@ -67,10 +66,7 @@ final class Requester {
     }
 
     private func end(_ number: UInt64, _ response: HTTPResponse) {
-        guard let one = waiting.removeValue(forKey: number) else {
-            early[number] = response
-            return
-        }
+        guard let one = waiting.removeValue(forKey: number) else { return }
         let (held, fields) = (one.held, one.fields)
         // Whoever is told the id of a record can read it.
         hub.whenShown { held.give(response.adding(fields)) }

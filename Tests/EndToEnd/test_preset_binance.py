@@ -10,35 +10,19 @@ from typing import Any
 import pytest
 from websockets.frames import Opcode
 
-from harness import Bridge
-from presets import Change
 from recipes import Recipe
 from services.binance import Binance
 from services.client import finished
 from services.rate import Rate
 from services.service import Session
+from stand_ins import QUICK, Serve, await_opens, end, serving, starting, unwelcoming
 
 TRADES, DEPTH = "btcusdt@aggTrade", "ethusdt@depth"
 PARAMETERS = {"streams": json.dumps([TRADES, DEPTH])}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Binance]) -> Callable[..., Binance]:
-    def start(**options: Any) -> Binance:
-        return start_service(Binance, **{"streams": [TRADES, DEPTH]} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Binance, change: Change | None = None, **settings: Any) -> Bridge:
-        return serve_preset("binance", service.url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Binance, streams=[TRADES, DEPTH])
+serve = serving("binance", parameters=PARAMETERS)
 
 
 def subscribed(service: Binance, number: int = 0) -> Session:
@@ -105,23 +89,14 @@ def test_pings_go_both_ways(start: Callable[..., Binance], serve: Serve) -> None
     assert service.breaches == []
 
 
-@pytest.mark.parametrize("end", ["drop", 1000, 1001, 1006, 1008, "the user"])
-def test_each_connection_subscribes(start: Callable[..., Binance], serve: Serve, end: str | int) -> None:
+@pytest.mark.parametrize("how", ["drop", 1000, 1001, 1008, "the user"])
+def test_each_connection_subscribes(start: Callable[..., Binance], serve: Serve, how: str | int) -> None:
     service = start()
     bridge = serve(service, reconnect=QUICK)
     for number in range(3):
         subscribed(service, number)
-        bridge.await_status(
-            lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-            "it is ready again",
-        )
-        if end in ("drop", 1006):
-            service.drop()
-        elif isinstance(end, int):
-            service.close(end)
-        else:
-            assert bridge.post("/reconnect").status == 200
-        finished(service, number)
+        await_opens(bridge, number + 1)
+        end(service, bridge, how, number)
     subscribed(service, 3)
     assert service.breaches == []
 
@@ -189,11 +164,7 @@ def test_the_announcement_may_come_as_a_stream_does(start: Callable[..., Binance
     assert service.breaches == []
 
 
-class Unwelcoming(Binance):
-    """Closes each connection at once."""
-
-    async def converse(self, session: Session) -> None:
-        await session.close(1008)
+Unwelcoming = unwelcoming(Binance, 1008)
 
 
 def test_dials_become_rarer(start_service: Callable[..., Binance], serve: Serve) -> None:

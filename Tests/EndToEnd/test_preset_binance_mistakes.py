@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from harness import Bridge
 from presets import Change, both, leave_out, put, rewrite
 from services.binance import ERRORS, GENERAL, LIMITS, LIVE, STREAMS, Binance
 from services.client import await_breach
 from services.rate import Rate
 from services.service import Session
+from stand_ins import QUICK, Serve, serving, starting, unwelcoming
 
 TRADES, DEPTH = "btcusdt@aggTrade", "ethusdt@depth"
 PARAMETERS = {"streams": json.dumps([TRADES, DEPTH])}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Binance]) -> Callable[..., Binance]:
-    def start(**options: Any) -> Binance:
-        return start_service(Binance, **{"streams": [TRADES, DEPTH]} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Binance, change: Change | None = None, **settings: Any) -> Bridge:
-        return serve_preset("binance", service.url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Binance, streams=[TRADES, DEPTH])
+serve = serving("binance", parameters=PARAMETERS)
 
 
 def subscribed(service: Binance, number: int = 0) -> Session:
@@ -43,11 +27,7 @@ def subscribed(service: Binance, number: int = 0) -> Session:
     return service.await_subscription(DEPTH, number)
 
 
-class Unwelcoming(Binance):
-    """Closes each connection at once."""
-
-    async def converse(self, session: Session) -> None:
-        await session.close(1008)
+Unwelcoming = unwelcoming(Binance, 1008)
 
 
 def text(old: str, new: str) -> Change:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge
 from presets import Change, both, leave_out, put, rewrite
 from recipes import Recipe
 from services.client import await_breach, finished
@@ -24,29 +23,14 @@ from services.coinbase import (
     Coinbase,
 )
 from services.rate import Rate
-from services.service import Session
+from stand_ins import QUICK, Serve, await_opens, end, serving, starting, unwelcoming
 
 PARAMETERS = {"products": '["BTC-USD","ETH-USD"]'}
-QUICK = {"initialDelay": "20ms"}
 TICK = {"type": "update", "tickers": [{"product_id": "BTC-USD", "price": "90000.10"}]}
 
-Serve = Callable[..., Bridge]
 
-
-@pytest.fixture
-def start(start_service: Callable[..., Coinbase]) -> Callable[..., Coinbase]:
-    def start(**options: Any) -> Coinbase:
-        return start_service(Coinbase, **{"channels": ["ticker", "heartbeats"]} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Coinbase, change: Change | None = None, **settings: Any) -> Bridge:
-        return serve_preset("coinbase", service.url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Coinbase, channels=["ticker", "heartbeats"])
+serve = serving("coinbase", parameters=PARAMETERS)
 
 
 def test_channels_become_topics(start: Callable[..., Coinbase], serve: Serve) -> None:
@@ -91,27 +75,18 @@ def test_a_burst_is_sent_below_the_limit(start: Callable[..., Coinbase], serve: 
     assert service.breaches == []
 
 
-@pytest.mark.parametrize("end", ["drop", 1000, 1001, 1008, "the user"])
-def test_each_connection_subscribes(start: Callable[..., Coinbase], serve: Serve, end: str | int) -> None:
+@pytest.mark.parametrize("how", ["drop", 1000, 1001, 1008, "the user"])
+def test_each_connection_subscribes(start: Callable[..., Coinbase], serve: Serve, how: str | int) -> None:
     service = start()
     bridge = serve(service, reconnect=QUICK)
     with bridge.stream("/events?topic=ticker") as stream:
         for number in range(3):
             for channel in ("heartbeats", "ticker"):
                 service.await_subscription(channel, number)
-            bridge.await_status(
-                lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-                "it is ready again",
-            )
+            await_opens(bridge, number + 1)
             service.publish("ticker", {"number": number})
             assert json.loads(stream.next().data)["events"] == [{"number": number}]
-            if end == "drop":
-                service.drop()
-            elif isinstance(end, int):
-                service.close(end)
-            else:
-                assert bridge.post("/reconnect").status == 200
-            finished(service, number)
+            end(service, bridge, how, number)
         service.await_subscription("ticker", 3)
     assert service.breaches == []
 
@@ -147,11 +122,7 @@ def test_a_silent_server_is_left(start: Callable[..., Coinbase], serve: Serve) -
     assert service.breaches == []
 
 
-class Unwelcoming(Coinbase):
-    """Closes each connection at once."""
-
-    async def converse(self, session: Session) -> None:
-        await session.close(1008)
+Unwelcoming = unwelcoming(Coinbase, 1008)
 
 
 def test_dials_become_rarer(start_service: Callable[..., Coinbase], serve: Serve) -> None:

@@ -11,25 +11,15 @@ from typing import Any
 import pytest
 
 from harness import Bridge
-from presets import Change
 from recipes import Recipe
 from services.client import finished
 from services.discord import Discord
-from trials import AT_ONCE, Feed, Trial
+from trials import Feed, Trial, Try, trying
 
 NAME = "discord"
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        discord = start_service(Discord, **(options or {}))
-        more = {"reconnect": AT_ONCE, "parameters": {"token": discord.TOKEN, "intents": 33281}} | settings
-        return Trial(discord, serve_preset(NAME, discord.url, change, **more))
-
-    return trial
+trial = trying(Discord, NAME, lambda discord: {"parameters": {"token": discord.TOKEN, "intents": 33281}})
 
 
 def began(it: Trial) -> Feed:

@@ -7,25 +7,15 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge
-from presets import Change, both, leave_out, put, rewrite
+from presets import both, leave_out, put, rewrite
 from services import discord_rules as rules
 from services.discord import Discord
-from trials import AT_ONCE, Mistake, Trial, rule
+from trials import Mistake, Trial, Try, rule, trying
 
 NAME = "discord"
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        discord = start_service(Discord, **(options or {}))
-        more = {"reconnect": AT_ONCE, "parameters": {"token": discord.TOKEN, "intents": 33281}} | settings
-        return Trial(discord, serve_preset(NAME, discord.url, change, **more))
-
-    return trial
+trial = trying(Discord, NAME, lambda discord: {"parameters": {"token": discord.TOKEN, "intents": 33281}})
 
 
 def drop(it: Trial) -> None:

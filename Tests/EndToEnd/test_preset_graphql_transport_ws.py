@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Bridge
-from presets import Change, both, leave_out, preset, put, rewrite
+from presets import both, leave_out, preset, put, rewrite
 from recipes import Recipe
 from services.client import finished
 from services.graphql_transport_ws import (
@@ -26,23 +26,19 @@ from services.graphql_transport_ws import (
     UNAUTHORIZED,
     GraphQLTransportWS,
 )
-from trials import AT_ONCE, OFTEN, Mistake, Trial, rule
+from trials import OFTEN, Mistake, Trial, Try, rule, trying
 
 NAME = "graphql-transport-ws"
 PAYLOAD = {"authorization": 'Bearer "x" {{y}} \\'}
 PING = rule(NAME, {"/type": "ping"})
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        graph = start_service(GraphQLTransportWS, **{"init_payload": PAYLOAD} | (options or {}))
-        more = {"reconnect": AT_ONCE, "parameters": {"payload": json.dumps(PAYLOAD)}} | settings
-        return Trial(graph, serve_preset(NAME, graph.url, change, **more))
-
-    return trial
+trial = trying(
+    GraphQLTransportWS,
+    NAME,
+    lambda graph: {"parameters": {"payload": json.dumps(PAYLOAD)}},
+    init_payload=PAYLOAD,
+)
 
 
 def query(text: str = "query { hero }", **variables: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Bridge
-from presets import Change, leave_out, preset, put, rewrite
+from presets import leave_out, preset, put, rewrite
 from recipes import Recipe
 from services.client import finished
 from services.home_assistant import (
@@ -24,22 +24,13 @@ from services.home_assistant import (
     PLACE,
     HomeAssistant,
 )
-from trials import AT_ONCE, OFTEN, Mistake, Trial, rule
+from trials import OFTEN, Mistake, Trial, Try, rule, trying
 
 NAME = "home-assistant"
 REFUSED = rule(NAME, {"/type": "auth_invalid"})
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        home = start_service(HomeAssistant, **(options or {}))
-        more = {"reconnect": AT_ONCE, "parameters": {"token": home.TOKEN}} | settings
-        return Trial(home, serve_preset(NAME, home.url, change, **more))
-
-    return trial
+trial = trying(HomeAssistant, NAME, lambda home: {"parameters": {"token": home.TOKEN}})
 
 
 def test_commands_have_results_and_events_their_type_as_topic(trial: Try) -> None:

@@ -14,7 +14,7 @@ from websockets.frames import Opcode
 from harness import Bridge
 from presets import Change, both, leave_out, put, rewrite
 from recipes import Recipe
-from services.client import await_breach, finished
+from services.client import await_breach
 from services.json_rpc import (
     CANCEL,
     CONSIDERATIONS,
@@ -24,9 +24,9 @@ from services.json_rpc import (
     REQUEST_OBJECT,
     SUPPORTED,
 )
+from stand_ins import QUICK, await_opens, end
 
 HEADS = {"number": "0x1b4"}
-QUICK = {"initialDelay": "20ms"}
 
 
 @pytest.fixture
@@ -76,27 +76,18 @@ def test_requests_have_their_replies_in_any_order(
     assert service.breaches == []
 
 
-@pytest.mark.parametrize("end", ["drop", 1000, 1001, 1011, 4000, "the user"])
+@pytest.mark.parametrize("how", ["drop", 1000, 1001, 1011, 4000, "the user"])
 def test_each_connection_subscribes(
-    service: JSONRPC, serve_preset: Callable[..., Bridge], end: str | int
+    service: JSONRPC, serve_preset: Callable[..., Bridge], how: str | int
 ) -> None:
     bridge = serve_preset("json-rpc", service.url, reconnect=QUICK)
     with bridge.stream("/events?topic=eth_subscription") as stream:
         for number in range(3):
             service.await_subscription(number)
-            bridge.await_status(
-                lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-                "it is ready again",
-            )
+            await_opens(bridge, number + 1)
             service.publish("newHeads", {"number": number})
             assert json.loads(stream.next().data)["params"]["result"] == {"number": number}
-            if end == "drop":
-                service.drop()
-            elif isinstance(end, int):
-                service.close(end)
-            else:
-                assert bridge.post("/reconnect").status == 200
-            finished(service, number)
+            end(service, bridge, how, number)
     service.await_subscription(3)
     assert service.breaches == []
 

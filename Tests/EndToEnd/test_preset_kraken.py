@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge
-from presets import Change
 from recipes import Recipe
 from services.client import await_breach, finished
 from services.kraken import (
@@ -18,28 +16,13 @@ from services.kraken import (
     Kraken,
 )
 from services.rate import Rate
-from services.service import Session
+from stand_ins import QUICK, Serve, await_opens, end, serving, starting, unwelcoming
 
 PARAMETERS = {"symbols": '["BTC/USD","ETH/USD"]'}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Kraken]) -> Callable[..., Kraken]:
-    def start(**options: Any) -> Kraken:
-        return start_service(Kraken, **{"channels": ["ticker"], "heartbeat_interval": 0.1} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Kraken, change: Change | None = None, **settings: Any) -> Bridge:
-        return serve_preset("kraken", service.url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Kraken, channels=["ticker"], heartbeat_interval=0.1)
+serve = serving("kraken", parameters=PARAMETERS)
 
 
 def test_channels_become_topics(start: Callable[..., Kraken], serve: Serve) -> None:
@@ -99,26 +82,17 @@ def test_a_refusal_fails_the_attempt(start: Callable[..., Kraken], serve: Serve)
     await_breach(service, SYMBOLS)
 
 
-@pytest.mark.parametrize("end", ["drop", 1000, 1001, 1012, "the user"])
-def test_each_connection_subscribes(start: Callable[..., Kraken], serve: Serve, end: str | int) -> None:
+@pytest.mark.parametrize("how", ["drop", 1000, 1001, 1012, "the user"])
+def test_each_connection_subscribes(start: Callable[..., Kraken], serve: Serve, how: str | int) -> None:
     service = start()
     bridge = serve(service, reconnect=QUICK)
     with bridge.stream("/events?topic=ticker&match=/type:update") as stream:
         for number in range(3):
             service.await_subscription("ticker", number)
-            bridge.await_status(
-                lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-                "it is ready again",
-            )
+            await_opens(bridge, number + 1)
             service.publish("ticker", {"symbol": "BTC/USD", "bid": number})
             assert json.loads(stream.next().data)["data"][0]["bid"] == number
-            if end == "drop":
-                service.drop()
-            elif isinstance(end, int):
-                service.close(end)
-            else:
-                assert bridge.post("/reconnect").status == 200
-            finished(service, number)
+            end(service, bridge, how, number)
         service.await_subscription("ticker", 3)
     assert service.breaches == []
 
@@ -158,11 +132,7 @@ def test_a_silent_server_is_left(start: Callable[..., Kraken], serve: Serve) -> 
     assert service.breaches == []
 
 
-class Unwelcoming(Kraken):
-    """Closes each connection at once."""
-
-    async def converse(self, session: Session) -> None:
-        await session.close(1013)
+Unwelcoming = unwelcoming(Kraken, 1013)
 
 
 def test_dials_become_rarer(start_service: Callable[..., Kraken], serve: Serve) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from harness import Bridge
 from presets import Change, both, leave_out, put, rewrite
 from services.client import await_breach
 from services.kraken import (
@@ -23,35 +21,16 @@ from services.kraken import (
     reference,
 )
 from services.rate import Rate
-from services.service import Session
+from stand_ins import QUICK, Serve, serving, starting, unwelcoming
 
 PARAMETERS = {"symbols": '["BTC/USD","ETH/USD"]'}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Kraken]) -> Callable[..., Kraken]:
-    def start(**options: Any) -> Kraken:
-        return start_service(Kraken, **{"channels": ["ticker"], "heartbeat_interval": 0.1} | options)
-
-    return start
+start = starting(Kraken, channels=["ticker"], heartbeat_interval=0.1)
+serve = serving("kraken", parameters=PARAMETERS)
 
 
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Kraken, change: Change | None = None, **settings: Any) -> Bridge:
-        return serve_preset("kraken", service.url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
-
-
-class Unwelcoming(Kraken):
-    """Closes each connection at once."""
-
-    async def converse(self, session: Session) -> None:
-        await session.close(1013)
+Unwelcoming = unwelcoming(Kraken, 1013)
 
 
 def text(old: str, new: str) -> Change:

@@ -27,22 +27,13 @@ from services.obs_websocket import (
     RPC_VERSION,
     OBSWebSocket,
 )
-from trials import AT_ONCE, OFTEN, Mistake, Trial
+from trials import OFTEN, Mistake, Trial, Try, trying
 
 NAME = "obs-websocket"
 SCENES, INPUTS, OUTPUTS = 4, 8, 64
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        obs = start_service(OBSWebSocket, **(options or {}))
-        more = {"reconnect": AT_ONCE, "parameters": {"password": obs.password}} | settings
-        return Trial(obs, serve_preset(NAME, obs.url, change, **more))
-
-    return trial
+trial = trying(OBSWebSocket, NAME, lambda obs: {"parameters": {"password": obs.password}})
 
 
 def request(kind: str, **data: Any) -> Any:

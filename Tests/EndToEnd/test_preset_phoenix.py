@@ -10,34 +10,17 @@ from typing import Any
 
 import pytest
 
-from harness import Bridge
-from presets import Change
 from recipes import Recipe
 from services.client import finished
 from services.phoenix import Phoenix
+from stand_ins import QUICK, Serve, await_opens, serving, starting
 
 LOBBY = "room:lobby"
 PARAMETERS = {"topic": LOBBY}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Phoenix]) -> Callable[..., Phoenix]:
-    def start(**options: Any) -> Phoenix:
-        return start_service(Phoenix, **{"joins": [LOBBY]} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Phoenix, change: Change | None = None, **settings: Any) -> Bridge:
-        url = settings.pop("url", service.url)
-        return serve_preset("phoenix", url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Phoenix, joins=[LOBBY])
+serve = serving("phoenix", parameters=PARAMETERS)
 
 
 def test_events_become_topics(start: Callable[..., Phoenix], serve: Serve) -> None:
@@ -93,10 +76,7 @@ def test_each_connection_joins(start: Callable[..., Phoenix], serve: Serve, end:
     with bridge.stream(f"/events?topic={LOBBY}.new_msg") as stream:
         for number in range(3):
             service.await_join(LOBBY, number)
-            bridge.await_status(
-                lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-                "it is ready again",
-            )
+            await_opens(bridge, number + 1)
             service.broadcast(LOBBY, "new_msg", {"number": number})
             assert json.loads(stream.next().data)[4] == {"number": number}
             if end == "drop":

@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from harness import Bridge
 from presets import Change, both, leave_out, put, rewrite
 from services.client import await_breach
 from services.phoenix import CONNECTING, FORMAT, REJOIN, TOKEN, Phoenix
+from stand_ins import QUICK, Serve, serving, starting
 
 LOBBY = "room:lobby"
 PARAMETERS = {"topic": LOBBY}
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
 
 
-@pytest.fixture
-def start(start_service: Callable[..., Phoenix]) -> Callable[..., Phoenix]:
-    def start(**options: Any) -> Phoenix:
-        return start_service(Phoenix, **{"joins": [LOBBY]} | options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: Phoenix, change: Change | None = None, **settings: Any) -> Bridge:
-        url = settings.pop("url", service.url)
-        return serve_preset("phoenix", url, change, **{"parameters": PARAMETERS} | settings)
-
-    return serve
+start = starting(Phoenix, joins=[LOBBY])
+serve = serving("phoenix", parameters=PARAMETERS)
 
 
 def subprotocols(token: str) -> list[str]:

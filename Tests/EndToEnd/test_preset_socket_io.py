@@ -5,39 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness import Bridge
-from presets import Change
 from recipes import Recipe
 from services.client import await_breach, finished
 from services.socket_io import (
     CONNECTION,
     SocketIO,
 )
+from stand_ins import QUICK, Serve, await_opens, end, serving, starting
 
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
-
-
-@pytest.fixture
-def start(start_service: Callable[..., SocketIO]) -> Callable[..., SocketIO]:
-    def start(**options: Any) -> SocketIO:
-        return start_service(SocketIO, **options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: SocketIO, change: Change | None = None, **settings: Any) -> Bridge:
-        url = settings.pop("url", service.url)
-        return serve_preset("socket.io", url, change, **settings)
-
-    return serve
+start = starting(SocketIO)
+serve = serving("socket.io")
 
 
 @pytest.mark.parametrize("namespace", ["/", "/admin"])
@@ -114,26 +94,17 @@ def test_a_server_without_pings_is_left(start: Callable[..., SocketIO], serve: S
     assert service.breaches == []
 
 
-@pytest.mark.parametrize("end", ["drop", 1000, 1001, 1006, "the user"])
-def test_each_connection_connects(start: Callable[..., SocketIO], serve: Serve, end: str | int) -> None:
+@pytest.mark.parametrize("how", ["drop", 1000, 1001, "the user"])
+def test_each_connection_connects(start: Callable[..., SocketIO], serve: Serve, how: str | int) -> None:
     service = start(auth={"token": "1"})
     bridge = serve(service, reconnect=QUICK, parameters={"auth": '{"token":"1"}'})
     with bridge.stream() as stream:
         for number in range(3):
             service.await_connection(number=number)
-            bridge.await_status(
-                lambda status, opens=number + 1: status["ready"] and status["counters"]["opens"] == opens,
-                "it is ready again",
-            )
+            await_opens(bridge, number + 1)
             service.emit("number", number)
             assert stream.next().data == f'42["number",{number}]'
-            if end in ("drop", 1006):
-                service.drop()
-            elif isinstance(end, int):
-                service.close(end)
-            else:
-                assert bridge.post("/reconnect").status == 200
-            finished(service, number)
+            end(service, bridge, how, number)
         service.await_connection(number=3)
     assert service.breaches == []
 

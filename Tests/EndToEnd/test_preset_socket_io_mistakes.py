@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from harness import Bridge
 from presets import Change, both, leave_out, put
 from services.client import await_breach
 from services.socket_io import (
@@ -21,27 +19,10 @@ from services.socket_io import (
     TRANSPORT,
     SocketIO,
 )
+from stand_ins import QUICK, Serve, serving, starting
 
-QUICK = {"initialDelay": "20ms"}
-
-Serve = Callable[..., Bridge]
-
-
-@pytest.fixture
-def start(start_service: Callable[..., SocketIO]) -> Callable[..., SocketIO]:
-    def start(**options: Any) -> SocketIO:
-        return start_service(SocketIO, **options)
-
-    return start
-
-
-@pytest.fixture
-def serve(serve_preset: Serve) -> Serve:
-    def serve(service: SocketIO, change: Change | None = None, **settings: Any) -> Bridge:
-        url = settings.pop("url", service.url)
-        return serve_preset("socket.io", url, change, **settings)
-
-    return serve
+start = starting(SocketIO)
+serve = serving("socket.io")
 
 
 def text(new: str) -> Change:

@@ -12,7 +12,7 @@ import pytest
 
 from assertions import assert_problem
 from harness import Bridge
-from presets import Change, both, leave_out, put, rewrite
+from presets import both, leave_out, put, rewrite
 from recipes import Recipe
 from services.twitch_eventsub import (
     GRACE,
@@ -25,23 +25,15 @@ from services.twitch_eventsub import (
     UNUSED,
     TwitchEventSub,
 )
-from trials import AT_ONCE, Feed, Mistake, Trial, rule
+from trials import Feed, Mistake, Trial, Try, rule, trying
 
 NAME = "twitch-eventsub"
 ROTATE = rule(NAME, {"/metadata/message_type": "session_reconnect"})
 TOPIC = rule(NAME, {"/metadata/subscription_type": None})
 FOLLOW, ONLINE = "channel.follow", "stream.online"
 
-Try = Callable[..., Trial]
 
-
-@pytest.fixture
-def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
-    def trial(change: Change | None = None, options: Any = None, **settings: Any) -> Trial:
-        twitch = start_service(TwitchEventSub, **(options or {}))
-        return Trial(twitch, serve_preset(NAME, twitch.url, change, **{"reconnect": AT_ONCE} | settings))
-
-    return trial
+trial = trying(TwitchEventSub, NAME)
 
 
 def subscribe(twitch: TwitchEventSub, kind: str, session_id: str) -> int:

@@ -202,6 +202,13 @@ def test_bodies_that_have_no_room_for_an_id(bridge: Bridge, body: bytes) -> None
     assert_problem(bridge.post("/request?correlate=/id", body), 400, "invalid-body")
 
 
+def test_a_pointer_that_is_deeper_than_any_document(bridge: Bridge, peer: Peer) -> None:
+    """As deep as a target may be long; it must not keep everyone waiting either."""
+    response = bridge.post(f"/request?correlate={'/a' * 7000}", b"{}")
+    assert_problem(response, 400, "invalid-body")
+    assert peer.messages == []
+
+
 def test_other_mistakes(bridge: Bridge, serve_file) -> None:
     assert_problem(bridge.post("/request?correlate=next", b"\xff"), 400, "invalid-utf8")
     lines = bridge.post("/request?correlate=next", b"{}", "application/x-ndjson")

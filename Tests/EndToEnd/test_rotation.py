@@ -98,19 +98,40 @@ def test_nothing_is_lost_and_nothing_doubled_over_many_rotations(serve) -> None:
     assert bridge.status()["counters"]["closes"] == 0
 
 
-def test_a_new_socket_that_cannot_be_had_leaves_the_old_one(serve) -> None:
+def test_a_new_socket_that_cannot_be_had_leaves_the_old_one_and_is_tried_for_again(serve) -> None:
     upstream, bridge = serve()
     bridge.await_ready()
     upstream.refuse = 503
     upstream.peer().send("rotate")
-    bridge.await_status(lambda status: status["lastError"], "the attempt failed")
+    bridge.await_status(lambda status: status["counters"]["failures"] >= 3, "three attempts failed")
     assert bridge.status()["ready"]
     bridge.send("still here")
     assert upstream.peer().received(1) == ["still here"]
     upstream.refuse = None
-    upstream.peer().send("rotate")
+    # Nobody has to ask again.
     upstream.peer(1)
     bridge.await_status(lambda _: rotated(bridge) == 1, "it has rotated")
+    counters = bridge.status()["counters"]
+    assert (counters["opens"], counters["closes"]) == (1, 0)
+
+
+def test_what_a_new_socket_that_failed_had_to_send_does_not_hold_the_rate_for_ever(serve) -> None:
+    upstream, bridge = serve(
+        rules=[*ROTATE, {"when": {"json": {"/blob": None}}, "reply": {"text": "{{/blob}}"}}],
+        onOpen=[{"expect": {"equals": "welcome"}, "timeout": "30s"}],
+        rate={"messages": 1, "per": "10ms"},
+        compression=False,
+        reconnect=QUICK | {"maxRetries": 0},
+    )
+    old = upstream.peer()
+    old.send("welcome")
+    bridge.await_ready()
+    old.send("rotate")
+    # Its answer is more than may wait for the kernel, and more than that takes at once.
+    upstream.peer(1).send(json.dumps({"blob": "x" * 12_000_000}))
+    bridge.await_status(lambda status: status["lastError"], "the new socket was given up")
+    bridge.send("still here")
+    assert old.received(1) == ["still here"]
 
 
 def test_the_old_one_ends_while_the_new_one_is_on_its_way(serve) -> None:
@@ -130,18 +151,22 @@ def test_the_old_one_ends_while_the_new_one_is_on_its_way(serve) -> None:
 
 
 def test_requests_are_answered_on_the_socket_that_they_went_out_on(serve) -> None:
-    upstream, bridge = serve()
-    bridge.await_ready()
+    upstream, bridge = serve(onOpen=[{"expect": {"equals": "welcome"}, "timeout": "30s"}])
     old = upstream.peer()
+    old.send("welcome")
+    bridge.await_ready()
     client = bridge.client()
     client.send_head("POST", "/request?correlate=/id", {"Content-Length": "8"})
     client.wire.send(b'{"id":1}')
     old.received(1)
-    old.send("rotate")
-    upstream.peer(1)
+    with bridge.stream() as stream:
+        old.send("rotate")
+        # What the new one has to say may look like a reply.
+        upstream.peer(1).send('{"id":1,"from":"the new one"}', "welcome")
+        assert json.loads(stream.next().data)["from"] == "the new one"
     assert rotated(bridge) == 0
-    old.send('{"id":1}')
-    assert client.response("POST").status == 200
+    old.send('{"id":1,"from":"the old one"}')
+    assert client.response("POST").json()["from"] == "the old one"
     bridge.await_status(lambda _: rotated(bridge) == 1, "it has rotated")
 
 

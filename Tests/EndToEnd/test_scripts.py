@@ -100,6 +100,28 @@ def test_a_script_that_never_ends_well_gives_up(serve) -> None:
     assert types(bridge).count("reconnecting") == 2
 
 
+@pytest.mark.parametrize(("action", "state"), [("reconnect", "waiting"), ("stop", "closed")])
+def test_a_refusal_fails_the_attempt_at_once_where_a_rule_says_so(serve, action: str, state: str) -> None:
+    upstream, bridge = serve(
+        onOpen=[
+            {"send": {"text": "subscribe"}},
+            {"expect": {"json": {"/type": "subscribed"}}, "timeout": "1h"},
+        ],
+        rules=[{"when": {"json": {"/type": "error"}}, "action": action}],
+        reconnect={"initialDelay": "1h", "maxDelay": "1h"},
+    )
+    peer = upstream.peer()
+    assert peer.received(1) == ["subscribe"]
+    peer.send('{"type":"error","reason":"no such channel"}')
+    assert peer.left() == (1000, "")
+    bridge.await_status(lambda status: status["state"] == state, f"it is {state}")
+    assert bridge.status()["lastError"]["phase"] == "onOpen"
+    assert types(bridge)[:4] == ["connecting", "open", "failed", "closed"]
+    # Why it was refused is there to read.
+    messages = bridge.get("/messages?since=start").json()["messages"]
+    assert [each["data"] for each in messages] == ['{"type":"error","reason":"no such channel"}']
+
+
 def test_an_upstream_that_closes_during_the_script_has_the_last_word(serve) -> None:
     settings = {**QUICK, "stopOnCloseCodes": [4004]}
     upstream, bridge = serve(onOpen=[{"expect": {"any": True}}], reconnect=settings)

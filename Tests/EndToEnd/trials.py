@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from harness import Bridge
 from presets import Change, preset
 from services.client import clauses
@@ -78,6 +80,28 @@ class Trial:
         response = self.bridge.post("/request", json.dumps(body).encode())
         assert response.status == 200, response
         return response.json()
+
+
+#: Starts a stand-in, with `options`, and leads there a preset, or what a change makes of it.
+Try = Callable[..., Trial]
+
+
+def trying(kind: type, name: str, settings: Callable[[Any], Tree] = lambda _: {}, **standard: Any) -> Any:
+    """Return a fixture that tries a preset; `settings` are what its connection says with a stand-in.
+
+    Options and settings of a test stand over these.
+    """
+
+    @pytest.fixture
+    def trial(start_service: Callable[..., Any], serve_preset: Callable[..., Bridge]) -> Try:
+        def trial(change: Change | None = None, options: Tree | None = None, **more: Any) -> Trial:
+            service = start_service(kind, **standard | (options or {}))
+            connection = {"url": service.url, "reconnect": AT_ONCE} | settings(service) | more
+            return Trial(service, serve_preset(name, connection.pop("url"), change, **connection))
+
+        return trial
+
+    return trial
 
 
 def rule(name: str, when: Tree) -> int:

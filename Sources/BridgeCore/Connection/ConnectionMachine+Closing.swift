@@ -40,7 +40,7 @@ extension ConnectionMachine {
         case .message(let message):
             // What the peer sent before it saw our close frame is as good as any other.
             guard case .closeFrame = farewell.awaited else { return }
-            receivedLate(message, &step)
+            receivedLate(message, on: farewell.socket, &step)
         case .ping(let payload):
             if let answer = farewell.pinged(payload) { step.add(.sendPong(farewell.socket, answer)) }
             state = .closing(farewell)
@@ -109,13 +109,14 @@ extension ConnectionMachine {
     }
 
     /// A message came that nobody can answer any more.
-    mutating func receivedLate(_ message: Message, _ step: inout Step) {
+    mutating func receivedLate(_ message: Message, on socket: SocketID, _ step: inout Step) {
         lastValues.received(message)
         let outcome = rules.apply(to: message, &variables)
-        if settings.heartbeat.answer?.matches(message) != true { pass(message, outcome, &step) }
+        guard settings.heartbeat.answer?.matches(message) != true else { return }
+        pass(message, from: socket, outcome, &step)
     }
 
-    private func isFinal(_ outcome: Outcome) -> Bool {
+    func isFinal(_ outcome: Outcome) -> Bool {
         settings.reconnect.stopOnCloseCodes.contains { $0.contains(outcome.code) }
     }
 

@@ -165,8 +165,8 @@ extension ConnectionMachine {
     ) {
         guard interval != session.heartbeat.interval else { return }
         session.heartbeat.interval = interval
-        // One that runs already goes on from now; the first one of a connection comes when that is ready.
-        guard session.stableTimer != nil || session.heartbeatTimer != nil || session.script == nil else {
+        // One that runs already goes on from now; the first one of a socket comes when that carries the messages.
+        guard case .open(let current) = state, current.socket == session.socket, session.script == nil else {
             return
         }
         if let timer = session.heartbeatTimer { step.add(.cancelTimer(timer)) }
@@ -183,7 +183,7 @@ extension ConnectionMachine {
         step.add(.record(.heartbeatLost))
         if let code = settings.heartbeat.closeCode {
             step.add(.sendClose(session.socket, code: code, reason: "heartbeat lost"))
-            guard rotation == nil else {
+            guard !hasNextSocket else {
                 step.add(.drop(session.socket))
                 _ = promote(after: session, .abnormal, by: .bridge, &step, random: &random)
                 return

@@ -48,14 +48,14 @@ extension ConnectionMachine {
         let expectation = session.script?.take(message, of: settings.onOpen)
         if let capture = expectation?.capture { variables.capture(capture, from: message) }
         if isAnswer {
-            step.add(.passOver(message, isAnswer: true))
+            step.add(.passOver(message, isAnswer: true, from: session.socket))
         } else if expectation?.isForwarded != false {
-            pass(message, outcome, &step)
+            pass(message, from: session.socket, outcome, &step)
         }
         if let interval = outcome.heartbeatInterval {
             changeHeartbeat(to: interval, of: &session, &step, random: &random)
         }
-        for template in outcome.replies {
+        for template in outcome.replies where !session.ruleReplies.isTooMuch {
             guard let reply = compose(template, answering: message, in: &session, step, random: &random)
             else { continue }
             let bytes = reply.bytes.count
@@ -68,9 +68,12 @@ extension ConnectionMachine {
     }
 
     /// Gives a message to the subscribers, unless a rule keeps it from them.
-    func pass(_ message: Message, _ outcome: RuleSet.Outcome, _ step: inout Step) {
-        let isForwarded = outcome.isForwarded
-        step.add(isForwarded ? .deliver(message, topic: outcome.topic) : .passOver(message, isAnswer: false))
+    func pass(_ message: Message, from socket: SocketID, _ outcome: RuleSet.Outcome, _ step: inout Step) {
+        step.add(
+            outcome.isForwarded
+                ? .deliver(message, topic: outcome.topic, from: socket)
+                : .passOver(message, isAnswer: false, from: socket)
+        )
     }
 
     private mutating func obey(

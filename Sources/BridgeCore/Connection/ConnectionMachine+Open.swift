@@ -98,7 +98,7 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         scriptEnded(session, &step)
-        guard rotation == nil else {
+        guard !hasNextSocket else {
             step.add(.drop(session.socket))
             _ = promote(after: session, outcome, by: closer, &step, random: &random)
             return

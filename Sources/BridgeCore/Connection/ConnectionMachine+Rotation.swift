@@ -10,11 +10,23 @@ extension ConnectionMachine {
         case opening(Session, WebSocketURL?)
         /// It could take over, once nothing is on the way on the old one any more.
         case ready(Session, WebSocketURL?, deadline: TimerID)
+        /// The last one would not do; the next one is dialled when the time is over.
+        case waiting(WebSocketURL?, TimerID)
 
-        var socket: SocketID {
+        /// Nil while there is none.
+        var socket: SocketID? {
             switch self {
             case .connecting(let attempt, _): attempt.socket
             case .opening(let session, _), .ready(let session, _, _): session.socket
+            case .waiting: nil
+            }
+        }
+
+        /// Where it was told to go.
+        var url: WebSocketURL? {
+            switch self {
+            case .connecting(_, let url), .opening(_, let url), .ready(_, let url, _), .waiting(let url, _):
+                url
             }
         }
 
@@ -24,9 +36,13 @@ extension ConnectionMachine {
             case .connecting(let attempt, _): attempt.deadline
             case .opening(let session, _): session.script?.deadline
             case .ready(_, _, let deadline): deadline
+            case .waiting(_, let timer): timer
             }
         }
     }
+
+    /// There is a socket that is to take the place of the open one.
+    var hasNextSocket: Bool { rotation?.socket != nil }
 
     /// A server that wants another socket again so soon is met with the retry policy.
     func mayRotate(_ now: Instant) -> Bool {
@@ -34,27 +50,43 @@ extension ConnectionMachine {
     }
 
     mutating func rotate(to target: RotationTarget, _ step: inout Step) {
-        guard rotation == nil else { return }
         switch target {
         case .missing:
+            guard rotation == nil else { return }
             let text = "the message that asks for another socket has no URL to dial at the rule's urlPointer"
             step.add(.record(.failed(DialFailure(phase: .url, error: text))))
-        case .url(let url):
-            let socket = nextSocket()
+        case .url(let url): rotate(at: url, &step)
+        case .same: rotate(at: nil, &step)
+        }
+    }
+
+    private mutating func rotate(at url: WebSocketURL?, _ step: inout Step) {
+        switch rotation {
+        case nil:
+            rotationRetries = 0
+            dialNext(at: url, &step)
+        case .waiting(_, let timer):
+            // Where to go may have changed; the delay holds all the same.
+            rotation = .waiting(url, timer)
+        case .connecting, .opening, .ready: break
+        }
+    }
+
+    private mutating func dialNext(at url: WebSocketURL?, _ step: inout Step) {
+        let socket = nextSocket()
+        if let url {
             rotation = .connecting(attempt(socket, within: settings.connectTimeout, &step), url)
-            step.add(.dialElsewhere(socket, url))
-        case .same:
-            let socket = nextSocket()
-            switch supply {
-            case .listed:
-                rotation = .connecting(attempt(socket, within: settings.connectTimeout, &step), nil)
-                step.add(.dial(socket))
-            case .asked(let timeout):
-                var attempt = attempt(socket, within: timeout, &step)
-                attempt.phase = .url
-                rotation = .connecting(attempt, nil)
-                step.add(.askForURL(socket))
-            }
+            return step.add(.dialElsewhere(socket, url))
+        }
+        switch supply {
+        case .listed:
+            rotation = .connecting(attempt(socket, within: settings.connectTimeout, &step), nil)
+            step.add(.dial(socket))
+        case .asked(let timeout):
+            var attempt = attempt(socket, within: timeout, &step)
+            attempt.phase = .url
+            rotation = .connecting(attempt, nil)
+            step.add(.askForURL(socket))
         }
     }
 
@@ -83,7 +115,7 @@ extension ConnectionMachine {
             happenedNext(event, in: session, &step, random: &random) { .opening($0, url) }
         case .ready(let session, let url, let deadline):
             happenedNext(event, in: session, &step, random: &random) { .ready($0, url, deadline: deadline) }
-        case nil:
+        case .waiting, nil:
             break
         }
     }
@@ -108,10 +140,11 @@ extension ConnectionMachine {
             rotation = .opening(session, url)
             proceedNext(session, url, &step, random: &random)
         case .failed(let failure):
-            rotationFailed(failure, isGone: true, &step)
+            rotationFailed(failure, isGone: true, &step, random: &random)
         case .ended(let error):
             let text = error ?? "the connection ended before it was open"
-            rotationFailed(DialFailure(phase: attempt.phase, error: text), isGone: true, &step)
+            let failure = DialFailure(phase: attempt.phase, error: text)
+            rotationFailed(failure, isGone: true, &step, random: &random)
         case .message, .ping, .pong, .closeFrame, .violation, .written:
             break  // Only an open socket has these.
         }
@@ -133,8 +166,12 @@ extension ConnectionMachine {
             case .nothing: break
             case .expected:
                 if case .opening(_, let url) = rotation { proceedNext(session, url, &step, random: &random) }
-            case .action, .tooManyReplies:
-                rotationFailed(onOpen("a rule ends the connection that was to take over"), &step)
+            case .action(let action):
+                let failure = onOpen("a rule ends the connection that was to take over")
+                rotationFailed(failure, isFinal: action.isFinal, &step, random: &random)
+            case .tooManyReplies:
+                let failure = onOpen("the upstream does not read the answers that it asks for")
+                rotationFailed(failure, &step, random: &random)
             }
         case .ping(let payload):
             session.heartbeat.arrived()
@@ -142,15 +179,18 @@ extension ConnectionMachine {
             rotation = stage(session)
         case .pong:
             break  // It was sent no ping.
-        case .closeFrame(let code, _):
+        case .closeFrame(let code, let reason):
             step.add(.sendClose(session.socket, code: code, reason: ""))
-            rotationFailed(onOpen("the upstream closed the connection that was to take over"), &step)
-        case .violation(let failure):
-            step.add(.sendClose(session.socket, code: failure.code, reason: failure.reason))
-            rotationFailed(onOpen("the connection that was to take over broke the protocol"), &step)
+            let failure = onOpen("the upstream closed the connection that was to take over")
+            let isFinal = isFinal(.closeFrame(code: code, reason: reason))
+            rotationFailed(failure, isFinal: isFinal, &step, random: &random)
+        case .violation(let violation):
+            step.add(.sendClose(session.socket, code: violation.code, reason: violation.reason))
+            let failure = onOpen("the connection that was to take over broke the protocol")
+            rotationFailed(failure, &step, random: &random)
         case .ended:
             let failure = onOpen("the connection that was to take over ended")
-            rotationFailed(failure, isGone: true, &step)
+            rotationFailed(failure, isGone: true, &step, random: &random)
         case .opened, .failed, .written:
             break
         }
@@ -170,7 +210,7 @@ extension ConnectionMachine {
             rotation = .opening(session, url)
         case .stuck:
             rotation = .opening(session, url)
-            rotationFailed(onOpen(stuck(session)), &step)
+            rotationFailed(onOpen(stuck(session)), &step, random: &random)
         case .done:
             guard case .open(let old) = state else { return }
             // What was handed to the old one is written, and what it may still answer is awaited, for a while.
@@ -191,45 +231,57 @@ extension ConnectionMachine {
         case .ready(var session, let url, let deadline):
             frameWritten(frame, in: &session, &step, random: &random)
             rotation = .ready(session, url, deadline: deadline)
-        case .connecting, nil:
+        case .connecting, .waiting, nil:
             break
         }
     }
 
     mutating func rotationTimerFired(_ step: inout Step, random: inout some RandomNumberGenerator) {
         switch rotation {
-        case .connecting(let attempt, _): rotationFailed(outOfTime(attempt), isTimeOver: true, &step)
+        case .connecting(let attempt, _):
+            rotationFailed(outOfTime(attempt), isTimeOver: true, &step, random: &random)
         case .opening(let session, _):
             step.add(.sendClose(session.socket, code: 1000, reason: ""))
-            rotationFailed(onOpen(outOfTime(session)), isTimeOver: true, &step)
+            rotationFailed(onOpen(outOfTime(session)), isTimeOver: true, &step, random: &random)
         case .ready(let session, let url, _):
             guard case .open(let old) = state else { return }
             // What it has not written by now it shall not write any more, since the new one will.
             step.add(.drop(old.socket))
             takeOver(session, at: url, from: old, &step, random: &random)
+        case .waiting(let url, _): dialNext(at: url, &step)
         case nil: break
         }
     }
 
-    /// The new socket will not do: the old one stays.
+    /// The new socket will not do: the old one stays, and until it ends another is tried as after any failed attempt.
     private mutating func rotationFailed(
         _ failure: DialFailure,
         isGone: Bool = false,
         isTimeOver: Bool = false,
-        _ step: inout Step
+        isFinal: Bool = false,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
     ) {
-        guard let rotation else { return }
+        guard let rotation, let socket = rotation.socket else { return }
         if let timer = rotation.timer, !isTimeOver { step.add(.cancelTimer(timer)) }
-        if !isGone { step.add(.drop(rotation.socket)) }
+        if !isGone { step.add(.drop(socket)) }
         step.add(.record(.failed(failure)))
         endRotation(&step)
+        let policy = settings.reconnect
+        let isRefused = failure.status.map(policy.stopOnStatus.contains) ?? false
+        guard policy.enabled, !isFinal, !isRefused, rotationRetries < policy.maxRetries ?? .max else {
+            return
+        }
+        rotationRetries += 1
+        let delay = backoff.delay(attempt: rotationRetries, atLeast: failure.retryAfter, random: &random)
+        self.rotation = .waiting(rotation.url, startTimer(after: delay, &step))
     }
 
     /// The connection ends or begins anew: the new socket has no use any more.
     mutating func abandonRotation(_ step: inout Step) {
         guard let rotation else { return }
         if let timer = rotation.timer { step.add(.cancelTimer(timer)) }
-        step.add(.drop(rotation.socket))
+        if let socket = rotation.socket { step.add(.drop(socket)) }
         endRotation(&step)
     }
 

@@ -36,9 +36,7 @@ extension ConnectionMachine {
             case .done:
                 session.script = nil
             case .expect(let timeout):
-                // What is still to be written in front of it may have to wait for the rate.
-                let isHeld = session.script?.unwritten != 0
-                let delay = isHeld ? timeout + (settings.rate?.per ?? .zero) : timeout
+                let delay = patience(timeout, unwritten: session.script?.unwritten ?? 0)
                 session.script?.deadline = startTimer(after: delay, &step)
                 return .waiting
             case .send(let template):
@@ -56,12 +54,19 @@ extension ConnectionMachine {
     /// The kernel took a message of the script: from the last one on the upstream has its time to answer.
     mutating func scriptWritten(in session: inout Session, _ step: inout Step) {
         guard let run = session.script else { return }
-        session.script?.unwritten -= 1
-        guard run.unwritten == 1, let deadline = run.deadline,
-            case .expect(let expectation) = settings.onOpen[run.index].deed
+        let unwritten = run.unwritten - 1
+        session.script?.unwritten = unwritten
+        guard let deadline = run.deadline, case .expect(let expectation) = settings.onOpen[run.index].deed
         else { return }
         step.add(.cancelTimer(deadline))
-        session.script?.deadline = startTimer(after: expectation.timeout, &step)
+        let delay = patience(expectation.timeout, unwritten: unwritten)
+        session.script?.deadline = startTimer(after: delay, &step)
+    }
+
+    /// How long to wait for a message, or for the kernel to take the next one of those in front of it: the rate holds
+    /// that back for one span at most.
+    private func patience(_ timeout: Duration, unwritten: Int) -> Duration {
+        unwritten > 0 ? timeout + (settings.rate?.per ?? .zero) : timeout
     }
 
     mutating func stepTimedOut(_ session: Session, _ step: inout Step) {

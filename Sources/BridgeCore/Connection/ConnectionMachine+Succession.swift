@@ -53,7 +53,7 @@ extension ConnectionMachine {
 
     /// The open socket, of which nothing is left, ended before the new one took its place: that is the connection now.
     ///
-    /// False if there is none.
+    /// False if there is none; then what waits to be dialled is still there.
     mutating func promote(
         after old: Session,
         _ outcome: Outcome,
@@ -61,7 +61,7 @@ extension ConnectionMachine {
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) -> Bool {
-        guard let rotation else { return false }
+        guard let rotation, let socket = rotation.socket else { return false }
         if case .ready(let session, let url, let deadline) = rotation {
             step.add(.cancelTimer(deadline))
             takeOver(session, at: url, from: old, &step, random: &random)
@@ -73,7 +73,8 @@ extension ConnectionMachine {
         step.add(.record(.connecting))
         self.rotation = nil
         lastRotation = step.now
-        step.add(.adopt(rotation.socket))
+        hasLasted = false
+        step.add(.adopt(socket))
         switch rotation {
         case .connecting(let attempt, let url):
             elsewhere = url
@@ -82,7 +83,7 @@ extension ConnectionMachine {
             elsewhere = url
             step.add(.record(.open(subprotocol: session.subprotocol, reconnected: true)))
             state = .open(session)
-        case .ready:
+        case .ready, .waiting:
             break
         }
         return true
@@ -94,7 +95,7 @@ extension ConnectionMachine {
         guard var leaving else { return }
         switch event {
         case .message(let message):
-            if leaving.pongs != nil { receivedLate(message, &step) }
+            if leaving.pongs != nil { receivedLate(message, on: leaving.socket, &step) }
         case .ping(let payload):
             if let answer = leaving.pongs?.pinged(payload) { step.add(.sendPong(leaving.socket, answer)) }
             self.leaving = leaving

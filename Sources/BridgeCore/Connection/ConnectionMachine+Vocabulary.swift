@@ -107,10 +107,10 @@ extension ConnectionMachine {
         /// Put this into the event log.
         case record(Lifecycle)
         /// Put this into the event log.
-        case deliver(Message, topic: String?)
+        case deliver(Message, topic: String?, from: SocketID)
         /// This came and is not for the event log, but may be what a request waits for; where it answers a heartbeat
         /// only one that looks for its value, since nobody else's next message is our own affair.
-        case passOver(Message, isAnswer: Bool)
+        case passOver(Message, isAnswer: Bool, from: SocketID)
         /// The outbox may flow into the live socket.
         case ready
         /// The outbox must hold; what it handed out may still be written.

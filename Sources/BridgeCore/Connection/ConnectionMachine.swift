@@ -44,6 +44,8 @@ package struct ConnectionMachine: Sendable {
     package internal(set) var elsewhere: WebSocketURL?
     /// Only while the connection is open.
     var rotation: Rotation?
+    /// How often the present rotation was tried again.
+    var rotationRetries = 0
     var leaving: Leaving?
     /// When a socket last took the place of another.
     var lastRotation: Instant?

@@ -51,22 +51,27 @@ package struct ReplyRequest: Equatable, Sendable {
         return timeout
     }
 
-    /// How the reply is found on a connection with these settings.
+    /// How the reply to this message is found on a connection with these settings.
     ///
-    /// Throws `invalid-parameter` (400) if nobody says.
-    package func correlation(_ settings: RequestSettings) throws(Problem) -> Correlation {
-        switch correlation {
-        case .next: return .next
-        case .member(let pointer): return .member(pointer, settings.id)
-        case nil: break
-        }
-        guard let pointer = settings.correlate else {
+    /// Throws `invalid-parameter` (400) if nobody says, and `invalid-body` (400) if the message has no value to tell its
+    /// reply by, and no room for one.
+    package func correlation(
+        of message: Message,
+        _ settings: RequestSettings
+    ) throws(Problem) -> Correlation {
+        let pointer: JSONPointer
+        switch (correlation, settings.correlate) {
+        case (.next, _): return .next
+        case (.member(let asked), _): pointer = asked
+        case (nil, let standard?): pointer = standard
+        case (nil, nil):
             throw .invalidParameter(
                 "correlate",
                 "it must be given, as a JSON pointer such as /id or `next`, where the connection has no `request.correlate`"
             )
         }
-        return .member(pointer, settings.id)
+        guard let place = message.correlationPlace(at: pointer) else { throw .noCorrelation(pointer) }
+        return .member(place, settings.id)
     }
 }
 

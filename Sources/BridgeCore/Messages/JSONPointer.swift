@@ -22,15 +22,6 @@ package struct JSONPointer: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The pointer of these steps.
-    init(steps: [[UInt8]]) {
-        self.steps = steps
-        text = steps.map { step in
-            let text = String(decoding: step, as: UTF8.self)
-            return "/" + String(text.flatMap { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) })
-        }.joined()
-    }
-
     private static func unescaped(_ part: Substring.UTF8View) -> [UInt8]? {
         var step: [UInt8] = []
         var isEscaping = false

@@ -29,6 +29,17 @@ struct JSONSearch: Equatable, Sendable {
         for (place, pointer) in pointers.enumerated() { add(pointer, place) }
     }
 
+    /// Looks for a value and for all that it stands in, from the document down.
+    init(along pointer: JSONPointer) {
+        count = pointer.steps.count + 1
+        nodes[0].places.append(0)
+        var node = 0
+        for (depth, step) in pointer.steps.enumerated() {
+            node = addNode(step, below: node)
+            nodes[node].places.append(depth + 1)
+        }
+    }
+
     private mutating func add(_ pointer: JSONPointer, _ place: Int) {
         var node = 0
         for step in pointer.steps { node = nodes[node].byName[step] ?? addNode(step, below: node) }

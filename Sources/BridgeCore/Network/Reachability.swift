@@ -54,6 +54,11 @@ package struct Reachability: Equatable, Sendable {
 }
 
 extension Reachability {
+    /// Others are dialled next; what is known of the socket that is open stays.
+    package mutating func turn(to others: Reachability) {
+        hosts = others.hosts
+    }
+
     /// An attempt has found these addresses of the host with this number, or none.
     package mutating func lookedUp(_ addresses: [NetworkAddress], of number: Int = 0) {
         guard hosts.indices.contains(number), case .name(var lookup) = hosts[number] else { return }

@@ -49,9 +49,10 @@ package struct MessageJournal: Sendable {
         waiting.append(Line(number: number, entry: Entry(queuedAt: time, state: .queued)))
     }
 
-    /// The message, which was queued, came to its end.
-    package mutating func ended(_ number: UInt64, as state: MessageState) {
-        guard let place = place(of: number) else { return }
+    /// The message came to its end; false if it was never queued, as a request is not, or has ended before.
+    @discardableResult
+    package mutating func ended(_ number: UInt64, as state: MessageState) -> Bool {
+        guard let place = place(of: number) else { return false }
         waiting[place].entry.state = state
         remember(waiting[place])
         strayCount += 1
@@ -60,6 +61,7 @@ package struct MessageJournal: Sendable {
             strayCount -= 1
         }
         if strayCount > waiting.count / 2 + 32 { removeStrays() }
+        return true
     }
 
     /// Messages, which were queued, were not accepted after all; takes as long as there are messages that wait.

@@ -18,6 +18,8 @@ extension Outbox {
 
     /// Takes out a request that is queued.
     package mutating func dropRequest(_ number: UInt64) {
+        // They stand by number: one before the first was handed out, which all that wait for a reply were.
+        guard let first = queued.first, first.number <= number else { return }
         _ = takeQueued { $0.isTransient && $0.number == number }
     }
 

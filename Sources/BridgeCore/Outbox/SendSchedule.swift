@@ -65,7 +65,7 @@ package struct SendSchedule: Sendable {
 
     /// Hands out what goes next, in order; nil when nothing may go now.
     ///
-    /// With `isFull` it is frames of the machine alone: the socket has enough, or may carry no messages. With `isEnding`
+    /// Whoever hands it on to a socket says so with `handed`. With `isFull` it is frames of the machine alone: the socket has enough, or may carry no messages. With `isEnding`
     /// no message follows those that went out on this socket, which are to be proven.
     package mutating func next(
         from outbox: inout Outbox,
@@ -76,11 +76,12 @@ package struct SendSchedule: Sendable {
         let room = limit?.room(now: now) ?? .max
         guard room > 0 else { return nil }
         let isLast = room == 1 || isEnding
-        guard let frame = frame(from: &outbox, isFull: isFull, isEnding: isEnding, isLast: isLast) else {
-            return nil
-        }
-        limit?.letGo()
-        return frame
+        return frame(from: &outbox, isFull: isFull, isEnding: isEnding, isLast: isLast)
+    }
+
+    /// A socket took what was handed out last: from now on it counts for the rate.
+    package mutating func handed(to socket: SocketID) {
+        limit?.handed(to: socket)
     }
 
     /// There is something of the machine's to send.
@@ -120,9 +121,9 @@ package struct SendSchedule: Sendable {
         return !due.isEmpty || outbox.hasNext || wantsProbe ? opening : nil
     }
 
-    /// The kernel took the oldest frame that was handed out.
-    package mutating func written(now: Instant) {
-        limit?.written(now: now)
+    /// The kernel took the oldest frame that this socket was handed.
+    package mutating func written(on socket: SocketID, now: Instant) {
+        limit?.written(on: socket, now: now)
     }
 
     /// The number up to which all messages have arrived, if this pong proves anything.
@@ -135,7 +136,7 @@ package struct SendSchedule: Sendable {
         !due.isEmpty && due.elements.contains { $0.socket == socket }
     }
 
-    /// A socket is about to close, or gone: the machine's frames for it have no use any more.
+    /// A socket is about to close: the machine's frames for it have no use any more.
     package mutating func forget(_ socket: SocketID) {
         guard !due.isEmpty else { return }
         var rest = Queue<Frame>()
@@ -143,9 +144,14 @@ package struct SendSchedule: Sendable {
         due = rest
     }
 
-    /// The socket that carried the messages is gone, or another takes its place.
-    package mutating func socketLost(now: Instant) {
+    /// A socket is gone, and all that it was handed.
+    package mutating func lost(_ socket: SocketID, now: Instant) {
+        forget(socket)
+        limit?.lost(socket, now: now)
+    }
+
+    /// The socket that carried the messages is gone, or another takes its place: nothing proves what was sent on it.
+    package mutating func carrierLost() {
         proof.socketLost()
-        limit?.socketLost(now: now)
     }
 }

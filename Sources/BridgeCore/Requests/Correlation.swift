@@ -4,8 +4,8 @@ package import WebSocketProtocol
 package enum Correlation: Equatable, Sendable {
     /// It is the next message; of several requests that wait so, the oldest takes it.
     case next
-    /// It has the same value there as the request, which is given one if it has none.
-    case member(JSONPointer, RequestSettings.ID)
+    /// It has the same value as the request there, which is given one if it has none.
+    case member(CorrelationPlace, RequestSettings.ID)
 }
 
 /// The value that a request and its reply have in common.
@@ -28,6 +28,21 @@ package enum CorrelationKey: Hashable, Sendable {
     }
 }
 
+/// Where one request has the value that tells its reply, or takes one: looked for once, when the request comes.
+package struct CorrelationPlace: Equatable, Sendable {
+    package let pointer: JSONPointer
+    fileprivate let content: Content
+
+    fileprivate enum Content: Equatable {
+        /// The request has its own.
+        case own(CorrelationKey)
+        /// Null stands there.
+        case null(Range<Int>)
+        /// There is nothing: these members are to be added here, each inside of the one before.
+        case nothing(at: Int, members: [[UInt8]], isAlone: Bool)
+    }
+}
+
 /// A request that has its value, and is to be sent so.
 package struct IdentifiedRequest: Equatable, Sendable {
     package var message: Message
@@ -35,37 +50,47 @@ package struct IdentifiedRequest: Equatable, Sendable {
 }
 
 extension Message {
-    /// The same message with a value at the pointer: its own, or else `id`, which is JSON, in a member that is added.
+    /// Where the message has a value at the pointer, or can be given one.
     ///
-    /// Nil where there is none and can be none: the message is no JSON, or what would have it is no object, or what stands
-    /// there is no string, number or truth value. Null counts as none.
-    package func identified(at pointer: JSONPointer, id: () -> [UInt8]) -> IdentifiedRequest? {
-        guard let found = values(JSONSearch(pointer.prefixes)), let whole = found.last else { return nil }
-        if let whole, bytes[whole.lowerBound] != UInt8(ascii: "n") {
-            return CorrelationKey(bytes[whole]).map { IdentifiedRequest(message: self, key: $0) }
+    /// Null counts as none. Nil where there is none and can be none: the message is no JSON, or what would have it is no object, or what stands
+    /// there is no string, number or truth value.
+    package func correlationPlace(at pointer: JSONPointer) -> CorrelationPlace? {
+        guard pointer.steps.count <= JSONSearch.deepest, let found = values(JSONSearch(along: pointer)),
+            let whole = found.last
+        else { return nil }
+        if let whole {
+            guard bytes[whole.lowerBound] != UInt8(ascii: "n") else {
+                return CorrelationPlace(pointer: pointer, content: .null(whole))
+            }
+            return CorrelationKey(bytes[whole]).map { CorrelationPlace(pointer: pointer, content: .own($0)) }
         }
+        guard let depth = found.lastIndex(where: { $0 != nil }), let object = found[depth],
+            bytes[object.lowerBound] == UInt8(ascii: "{")
+        else { return nil }
+        let content = CorrelationPlace.Content.nothing(
+            at: object.lowerBound + 1,
+            members: Array(pointer.steps[depth...]),
+            isAlone: JSONSearch.isEmptyObject(bytes[object])
+        )
+        return CorrelationPlace(pointer: pointer, content: content)
+    }
+
+    /// The same message with a value at a place of it: its own, or else `id`.
+    ///
+    /// `id` must be a string or a number of JSON, or nil comes of it.
+    package func identified(at place: CorrelationPlace, id: () -> [UInt8]) -> IdentifiedRequest? {
+        if case .own(let key) = place.content { return IdentifiedRequest(message: self, key: key) }
         let value = id()
         guard let key = CorrelationKey(value[...]) else { return nil }
         var identified = self
-        if let whole {
-            identified.bytes.replaceSubrange(whole, with: value)
-        } else {
-            guard let depth = found.lastIndex(where: { $0 != nil }), let place = found[depth],
-                bytes[place.lowerBound] == UInt8(ascii: "{")
-            else { return nil }
-            let isEmpty = JSONSearch.isEmptyObject(bytes[place])
-            let member =
-                JSONSearch.member(at: pointer.steps[depth...], value) + (isEmpty ? [] : [UInt8(ascii: ",")])
-            identified.bytes.insert(contentsOf: member, at: place.lowerBound + 1)
+        switch place.content {
+        case .own: break
+        case .null(let range): identified.bytes.replaceSubrange(range, with: value)
+        case .nothing(let index, let members, let isAlone):
+            let member = JSONSearch.member(members, value) + (isAlone ? [] : [UInt8(ascii: ",")])
+            identified.bytes.insert(contentsOf: member, at: index)
         }
         return IdentifiedRequest(message: identified, key: key)
-    }
-}
-
-extension JSONPointer {
-    /// The pointers to all that the value stands in, from the document down, and to itself.
-    fileprivate var prefixes: [JSONPointer] {
-        (0...steps.count).map { JSONPointer(steps: Array(steps[..<$0])) }
     }
 }
 
@@ -75,13 +100,13 @@ extension JSONSearch {
     }
 
     /// A member by these names, each inside of the one before.
-    fileprivate static func member(at steps: ArraySlice<[UInt8]>, _ value: [UInt8]) -> [UInt8] {
+    fileprivate static func member(_ names: [[UInt8]], _ value: [UInt8]) -> [UInt8] {
         var member: [UInt8] = []
-        for step in steps {
+        for name in names {
             if !member.isEmpty { member.append(UInt8(ascii: "{")) }
-            JSONWriter.appendString(step, to: &member)
+            JSONWriter.appendString(name, to: &member)
             member.append(UInt8(ascii: ":"))
         }
-        return member + value + Array(repeating: UInt8(ascii: "}"), count: steps.count - 1)
+        return member + value + Array(repeating: UInt8(ascii: "}"), count: names.count - 1)
     }
 }

@@ -19,6 +19,9 @@ final class RuleSet: Sendable {
         case reconnect(closeCode: UInt16)
         case rotate(RotationTarget)
         case stop(closeCode: UInt16)
+
+        /// No other socket is wanted after this one.
+        var isFinal: Bool { if case .stop = self { true } else { false } }
     }
 
     private let rules: [Rule]

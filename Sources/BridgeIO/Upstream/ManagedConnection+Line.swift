@@ -23,10 +23,13 @@ extension ManagedConnection {
 
         /// Hands the socket a frame; `content` is remembered until the kernel took it.
         ///
-        /// A socket that is over without having said so takes none: then it is as if it was never sent.
-        func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) {
+        /// A socket that is over without having said so takes none: then it is as if it was never sent, and false is
+        /// returned.
+        @discardableResult
+        func hand(_ content: FrameLedger.Content?, _ send: (UpstreamSocket) -> UInt64) -> Bool {
             let frame = send(socket)
             if let content, frame > 0 { ledger.sent(content, frame: frame) }
+            return frame > 0
         }
     }
 
@@ -52,14 +55,14 @@ extension ManagedConnection {
 
     func ask(for id: SocketID) {
         guard case .asked(let provider, _) = route.source else { return }
-        reachability = route.reachability
+        reachability.turn(to: route.reachability)
         let asked = URLQuestion(provider, route, surroundings) { [weak self] answer in
             guard let self else { return }
             question = nil
             switch answer {
             case .success(let url):
                 foundURL = url
-                reachability = route.target(url).reachability
+                reachability.turn(to: route.target(url).reachability)
                 surroundings.sink.remarked(.question("the URL to dial is \(url.redacted)"))
                 tell(.urlFound(id))
             case .failure(let failure):
@@ -146,7 +149,7 @@ extension ManagedConnection {
     /// A socket is gone that does not carry the messages.
     private func forget(_ line: Line) {
         otherLines.removeAll { $0.id == line.id }
-        schedule.forget(line.id)
+        schedule.lost(line.id, now: surroundings.loop.now)
         loseRequests(on: line.id)
     }
 

@@ -20,7 +20,7 @@ extension ManagedConnection {
     }
 
     func lineEnded(_ line: Line) {
-        schedule.forget(line.id)
+        schedule.lost(line.id, now: surroundings.loop.now)
         loseRequests(on: line.id)
         reachability.closed()
         noteAddresses(of: line)

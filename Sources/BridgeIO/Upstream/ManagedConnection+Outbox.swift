@@ -106,14 +106,17 @@ extension ManagedConnection {
     }
 
     private func hand(_ frame: SendSchedule.Frame, to line: Line) {
+        let isTaken: Bool
         switch frame {
-        case .ping(_, let payload): line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
-        case .own(_, let message, let frame): line.hand(.own(frame)) { $0.send(message) }
-        case .probe(let payload): line.hand(.probe) { $0.sendPing(payload) }
+        case .ping(_, let payload): isTaken = line.hand(.own(.heartbeat)) { $0.sendPing(payload) }
+        case .own(_, let message, let frame): isTaken = line.hand(.own(frame)) { $0.send(message) }
+        case .probe(let payload): isTaken = line.hand(.probe) { $0.sendPing(payload) }
         case .message(let departure):
             let message = departure.isTransient ? identified(departure, on: line.id) : departure.message
-            line.hand(.message(departure.id)) { $0.send(message) }
+            isTaken = line.hand(.message(departure.id)) { $0.send(message) }
         }
+        // What no socket took never comes out of one, and must not count for the rate.
+        if isRated, isTaken { schedule.handed(to: line.id) }
     }
 
     /// Goes on sending when the rate allows it again.
@@ -139,7 +142,9 @@ extension ManagedConnection {
             case .probe:
                 break
             }
-            if isRated, content != .own(.pong) { schedule.written(now: surroundings.loop.now) }
+            if isRated, content != .own(.pong) {
+                schedule.written(on: line.id, now: surroundings.loop.now)
+            }
         }
         fill()
         noteDemand()
@@ -161,7 +166,7 @@ extension ManagedConnection {
 
     /// With `isReplaced` another socket goes on with what the old one left.
     func returnInFlight(closeCode: UInt16?, isReplaced: Bool = false) {
-        schedule.socketLost(now: surroundings.loop.now)
+        schedule.carrierLost()
         if let refused = outbox.connectionLost(closeCode: closeCode) { lose(refused, as: .dropped) }
         loseRequests(outbox.dropRequests(thatWereOut: isReplaced))
         watchAge()
@@ -184,8 +189,7 @@ extension ManagedConnection {
 
     private func end(_ id: MessageID, as state: MessageState) {
         // A request is no message that anybody asks for by its id.
-        guard requests.correlation(of: id.number) == nil else { return }
-        journal.ended(id.number, as: state)
+        guard journal.ended(id.number, as: state) else { return }
         surroundings.store?.ended(id.number, as: state)
         onEnd(id, state)
     }

@@ -14,8 +14,8 @@ extension ManagedConnection {
 
     /// Sends a message behind those that wait, if the connection is ready, and tells `onReply` what comes of it.
     ///
-    /// Returns the number that `onReply` and `forgetRequest` know it by. The message must have, or take, a value where
-    /// `correlation` looks for one (`Message.identified`).
+    /// Returns the number that `onReply` and `forgetRequest` know it by. A place that `correlation` names must be one of the
+    /// message.
     package func request(
         _ message: Message,
         _ correlation: Correlation
@@ -38,6 +38,9 @@ extension ManagedConnection {
         return number
     }
 
+    /// There is no end yet to tell of this request.
+    package func isWaiting(_ number: UInt64) -> Bool { requests.correlation(of: number) != nil }
+
     /// Nobody waits for the reply any more; what was not sent will not be.
     package func forgetRequest(_ number: UInt64) {
         guard requests.remove(number) else { return }
@@ -49,8 +52,8 @@ extension ManagedConnection {
     /// The message as which a request goes out now, on this socket.
     func identified(_ departure: Outbox.Departure, on socket: SocketID) -> Message {
         switch requests.correlation(of: departure.id.number) {
-        case .member(let pointer, let kind):
-            let request = departure.message.identified(at: pointer) { newID(kind) }
+        case .member(let place, let kind):
+            let request = departure.message.identified(at: place) { newID(kind) }
             guard let request else { return departure.message }
             requests.sent(departure.id.number, request.key, on: socket)
             outbox.goes(as: request.message)
@@ -70,8 +73,10 @@ extension ManagedConnection {
         }
     }
 
-    func answer(by message: Message, _ id: EventID?, isNext: Bool = true) {
-        for number in requests.received(message, isNext: isNext) { onReply(number, .reply(message, id)) }
+    func answer(by message: Message, _ id: EventID?, on socket: SocketID, isNext: Bool = true) {
+        for number in requests.received(message, on: socket, isNext: isNext) {
+            onReply(number, .reply(message, id))
+        }
         noteDrained()
     }
 

@@ -234,8 +234,8 @@ package final class ManagedConnection {
         case .startTimer(let id, let delay): startTimer(id, after: delay)
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
-        case .deliver(let message, let topic): deliver(message, topic)
-        case .passOver(let message, let isAnswer): answer(by: message, nil, isNext: !isAnswer)
+        case .deliver(let message, let topic, let id): deliver(message, topic, from: id)
+        case .passOver(let message, let isAnswer, let id): answer(by: message, nil, on: id, isNext: !isAnswer)
         case .ready: fill()
         case .notReady: undrain()
         case .returnInFlight(let code): returnInFlight(closeCode: code)
@@ -248,10 +248,10 @@ package final class ManagedConnection {
         surroundings.sink.happened(event)
     }
 
-    private func deliver(_ message: Message, _ topic: String?) {
+    private func deliver(_ message: Message, _ topic: String?, from socket: SocketID) {
         tally.received(bytes: message.bytes.count)
         let id = surroundings.sink.received(message, topic: topic)
-        if !requests.isEmpty { answer(by: message, id) }
+        if !requests.isEmpty { answer(by: message, id, on: socket) }
     }
 
     private func finish() {

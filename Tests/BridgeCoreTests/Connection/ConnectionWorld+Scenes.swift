@@ -90,7 +90,7 @@ extension [ConnectionMachine.Action] {
     }
 
     var delivered: [Message] {
-        compactMap { if case .deliver(let message, _) = $0 { message } else { nil } }
+        compactMap { if case .deliver(let message, _, _) = $0 { message } else { nil } }
     }
 
     var dials: Int {

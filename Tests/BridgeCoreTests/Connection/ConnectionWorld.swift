@@ -204,10 +204,10 @@ extension ConnectionWorld {
                 throw Impossible.action(action, "it does not run")
             }
         case .record(let event): try record(event, action)
-        case .deliver(let message, let topic):
+        case .deliver(let message, let topic, _):
             delivered.append(message)
             topics.append(topic)
-        case .passOver(let message, _): passedOver.append(message)
+        case .passOver(let message, _, _): passedOver.append(message)
         case .ready:
             guard socket?.stage == .open, !isReady else {
                 throw Impossible.action(action, "not open, or again")

@@ -53,7 +53,9 @@ import WebSocketProtocol
         #expect(answer.delivered.isEmpty)
         #expect(world.machine.pulse?.roundTrip == .milliseconds(40))
         #expect(world.machine.pulse?.lastAnswer == world.now)
-        #expect(answer.contains(.passOver(Message(.text, Array("pong".utf8)), isAnswer: true)))
+        #expect(
+            answer.contains(.passOver(Message(.text, Array("pong".utf8)), isAnswer: true, from: world.id))
+        )
         let other = try world.socket(.message(Message(.binary, Array("pong".utf8))))
         let more = try world.socket(.text("pong!"))
         #expect(other.delivered.count + more.delivered.count == 2)

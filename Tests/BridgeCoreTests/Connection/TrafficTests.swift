@@ -8,7 +8,7 @@ import WebSocketProtocol
         var world = try ConnectionWorld.open()
         let message = Message(.binary, [1, 2, 3])
         let actions = try world.socket(.message(message))
-        #expect(actions == [.deliver(message, topic: nil)])
+        #expect(actions == [.deliver(message, topic: nil, from: world.id)])
     }
 
     @Test func `a ping is answered with its payload`() throws {

@@ -233,6 +233,22 @@ import Testing
         #expect(reach.news(over: nothing).isEmpty)
     }
 
+    @Test func `an open socket is looked at as before while others are to be dialled`() {
+        let network = NetworkDouble.home()
+        var seen = opened(over: network)
+        seen.turn(to: Reachability(.other))
+        // Nothing leads there, which is nothing to the socket that is open.
+        #expect(seen.news(over: network) == restored)
+        network.routes[.other] = .link(2)
+        network.routes[.peer] = nil
+        #expect(seen.news(over: network) == lost + restored)
+        var unseen = opened(over: nothing)
+        unseen.turn(to: Reachability(.other))
+        #expect(unseen.news(over: nothing).isEmpty)
+        unseen.closed()
+        #expect(unseen.news(over: nothing) == lost)
+    }
+
     @Test func `once a socket is gone the host counts again`() {
         var reach = opened(over: nothing)
         reach.closed()

@@ -151,18 +151,18 @@ import WebSocketProtocol
         #expect(drain(&outbox, &schedule).out == [1, 2, 3, 4, 5, 6, nil])
         for expected: [UInt64?] in [[1, 2, 3, nil, 4, 5, 6], [1, nil, 2, 3, 4, 5, 6]] {
             _ = outbox.connectionLost(closeCode: nil)
-            schedule.socketLost(now: Self.start)
+            schedule.carrierLost()
             let drained = drain(&outbox, &schedule)
             #expect(drained.out == expected)
         }
         _ = outbox.connectionLost(closeCode: nil)
-        schedule.socketLost(now: Self.start)
+        schedule.carrierLost()
         let (_, probe) = drain(&outbox, &schedule)
         let proven = schedule.answered(probe)
         #expect(proven == 1)
         _ = outbox.confirmed(through: 1)
         _ = outbox.connectionLost(closeCode: nil)
-        schedule.socketLost(now: Self.start)
+        schedule.carrierLost()
         #expect(drain(&outbox, &schedule).out == [2, 3, nil, 4, 5, 6])
     }
 }

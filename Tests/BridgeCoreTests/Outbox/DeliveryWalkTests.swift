@@ -37,6 +37,7 @@ import WebSocketTestSupport
         var refused: [UInt64] = []
 
         static let maxSize = 10
+        static let socket = SocketID(1)
 
         init(_ settings: OutboxSettings, rate: RateSettings?) {
             schedule = SendSchedule(rate: rate)
@@ -55,6 +56,7 @@ import WebSocketTestSupport
             expired += outbox.expire(now: now).map(\.number)
             guard let frame = schedule.next(from: &outbox, isFull: false, now: now) else { return }
             if case .message(let departure) = frame, departure.id.number <= last { isSentAgain = true }
+            schedule.handed(to: Line.socket)
             unwritten.append(frame)
         }
 
@@ -62,7 +64,7 @@ import WebSocketTestSupport
             guard !unwritten.isEmpty else { return }
             let frame = unwritten.removeFirst()
             underWay.append(frame)
-            schedule.written(now: now)
+            schedule.written(on: Line.socket, now: now)
             guard case .message(let departure) = frame else { return }
             if outbox.written(departure.id) != nil { sent.append(departure.id.number) }
         }
@@ -93,7 +95,8 @@ import WebSocketTestSupport
         }
 
         mutating func lose(_ code: UInt16?) {
-            schedule.socketLost(now: now)
+            schedule.lost(Line.socket, now: now)
+            schedule.carrierLost()
             if let id = outbox.connectionLost(closeCode: code) { refused.append(id.number) }
             (unwritten, underWay, words, isPeerDone) = ([], [], [], false)
         }

@@ -26,8 +26,12 @@ import WebSocketTestSupport
 
     @Test func `knows nothing of a message that was never queued`() {
         var journal = MessageJournal()
-        journal.ended(1, as: .dropped)
+        let ends = [journal.ended(1, as: .dropped), journal.ended(1, as: .dropped)]
         #expect(journal[1] == nil)
+        journal.queued(2, at: time)
+        let others = [journal.ended(2, as: .dropped), journal.ended(2, as: .dropped)]
+        // Whoever waits for the end of one is told of it once.
+        #expect((ends, others) == ([false, false], [true, false]))
     }
 
     @Test func `forgets messages that were not accepted after all, and no others`() {

@@ -4,16 +4,17 @@ import WebSocketTestSupport
 
 @Suite struct RateLimitTests {
     private static let start = Instant(nanoseconds: 5)
+    private static let socket = SocketID(1)
 
     private func limit(_ messages: Int, per span: Duration = .seconds(1)) -> RateLimit {
         RateLimit(RateSettings(messages: messages, per: span))
     }
 
-    /// Lets go and writes at once; returns whether there was room.
+    /// Hands a frame over, which is written at once; returns whether there was room.
     private func send(_ limit: inout RateLimit, at now: Instant) -> Bool {
         guard limit.room(now: now) > 0 else { return false }
-        limit.letGo()
-        limit.written(now: now)
+        limit.handed(to: Self.socket)
+        limit.written(on: Self.socket, now: now)
         return true
     }
 
@@ -35,10 +36,10 @@ import WebSocketTestSupport
 
     @Test func `what the kernel has not taken yet counts, however long it takes`() {
         var limit = limit(1)
-        limit.letGo()
+        limit.handed(to: Self.socket)
         let late = Self.start + .seconds(100)
         let meanwhile = limit.room(now: late)
-        limit.written(now: late)
+        limit.written(on: Self.socket, now: late)
         let after = limit.room(now: late + .milliseconds(999))
         let then = limit.room(now: late + .seconds(1))
         #expect([meanwhile, after, then] == [0, 0, 1])
@@ -47,8 +48,8 @@ import WebSocketTestSupport
     @Test func `a new socket does not begin a new span`() {
         var limit = limit(3)
         _ = send(&limit, at: Self.start)
-        limit.letGo()
-        limit.socketLost(now: Self.start + .milliseconds(500))
+        limit.handed(to: Self.socket)
+        limit.lost(Self.socket, now: Self.start + .milliseconds(500))
         let after = limit.room(now: Self.start + .milliseconds(999))
         let later = limit.room(now: Self.start + .milliseconds(1499))
         let last = limit.room(now: Self.start + .milliseconds(1500))
@@ -66,6 +67,21 @@ import WebSocketTestSupport
         #expect([early, late, more] == [0, 2, 9])
     }
 
+    @Test func `each socket has what it was handed, and what does not count is no frame of it`() {
+        var limit = limit(3)
+        limit.handed(to: SocketID(1))
+        limit.handed(to: SocketID(2))
+        // A frame that did not count when it was handed over, as a pong or before there was a rate.
+        limit.written(on: SocketID(3), now: Self.start)
+        limit.lost(SocketID(1), now: Self.start)
+        limit.written(on: SocketID(1), now: Self.start)
+        let both = limit.room(now: Self.start)
+        let one = limit.room(now: Self.start + .seconds(1))
+        limit.written(on: SocketID(2), now: Self.start + .seconds(1))
+        let none = limit.room(now: Self.start + .seconds(2))
+        #expect([both, one, none] == [1, 2, 3])
+    }
+
     @Test(arguments: 1...100 as ClosedRange<UInt64>)
     func `no span ever holds more, and none is held back without need`(seed: UInt64) {
         var dice = SeededGenerator(seed: seed)
@@ -74,29 +90,32 @@ import WebSocketTestSupport
         var limit = limit(messages, per: span)
         var now = Self.start
         var written: [Instant] = []
-        var inHand = 0
+        var inHand: [SocketID: Int] = [:]
         for _ in 0..<400 {
             now += .milliseconds(Int.random(in: 0...20, using: &dice))
             let recent = written.count { $0 + span > now }
+            let socket = SocketID(UInt64.random(in: 1...3, using: &dice))
+            let handed = inHand[socket] ?? 0
             let room = limit.room(now: now)
-            #expect(room == max(0, messages - recent - inHand))
+            #expect(room == max(0, messages - recent - inHand.values.reduce(0, +)))
             switch Int.random(in: 0..<20, using: &dice) {
             case 0:
-                limit.socketLost(now: now)
+                limit.lost(socket, now: now)
                 // As if they had been taken.
-                written += Array(repeating: now, count: inHand)
-                inHand = 0
-            case 1...9 where inHand > 0:
-                limit.written(now: now)
+                written += Array(repeating: now, count: handed)
+                inHand[socket] = nil
+            case 1...9 where handed > 0:
+                limit.written(on: socket, now: now)
                 written.append(now)
-                inHand -= 1
+                inHand[socket] = handed - 1
             default:
                 guard room > 0 else {
-                    if inHand == 0, let opening = limit.opening { now = opening }
+                    let isAllTaken = inHand.values.allSatisfy { $0 == 0 }
+                    if isAllTaken, let opening = limit.opening { now = opening }
                     continue
                 }
-                limit.letGo()
-                inHand += 1
+                limit.handed(to: socket)
+                inHand[socket] = handed + 1
             }
         }
         let worst = written.indices.map { first in

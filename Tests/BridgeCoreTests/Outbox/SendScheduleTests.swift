@@ -31,13 +31,15 @@ import WebSocketTestSupport
         }
 
         mutating func next(isFull: Bool = false) -> SendSchedule.Frame? {
-            schedule.next(from: &outbox, isFull: isFull, now: now)
+            let frame = schedule.next(from: &outbox, isFull: isFull, now: now)
+            if let frame { schedule.handed(to: frame.socket ?? SocketID(1)) }
+            return frame
         }
 
         /// What goes out next as a short word; it is written at once.
         mutating func word(isFull: Bool = false) -> String? {
             guard let frame = next(isFull: isFull) else { return nil }
-            schedule.written(now: now)
+            schedule.written(on: frame.socket ?? SocketID(1), now: now)
             switch frame {
             case .ping(_, let payload): return "ping\(payload)"
             case .own(_, let message, let frame): return "\(frame)\(message.bytes)"
@@ -125,10 +127,26 @@ import WebSocketTestSupport
         desk.schedule.forget(SocketID(1))
         let waits = [1, 2].map { desk.schedule.waits(for: SocketID($0)) }
         #expect(waits == [false, true])
-        desk.schedule.socketLost(now: desk.now)
         desk.now += .seconds(10)
         let rest = [desk.word(), desk.word()]
         #expect(rest == ["ping[3]", nil])
+    }
+
+    @Test func `what no socket took, and what one had that is gone, holds nothing back for ever`() throws {
+        var desk = try Desk(3, rate: RateSettings(messages: 1, per: .seconds(1)))
+        desk.schedule.fellDue(.own(SocketID(2), Message(.text, [1]), .script))
+        // The socket was over, and took nothing.
+        let untaken = desk.schedule.next(from: &desk.outbox, isFull: false, now: desk.now)
+        #expect(untaken?.socket == SocketID(2))
+        #expect(desk.word() == "1")
+        desk.now += .seconds(1)
+        // This one took it, and ends before the kernel did, while the one with the messages goes on.
+        desk.schedule.fellDue(.own(SocketID(3), Message(.text, [2]), .script))
+        #expect(desk.next()?.socket == SocketID(3))
+        desk.schedule.lost(SocketID(3), now: desk.now)
+        #expect(desk.word() == nil)
+        desk.now += .seconds(1)
+        #expect(desk.words(2) == ["2"])
     }
 
     @Test func `a probe ends a batch, and one is enough for what comes meanwhile`() throws {
@@ -191,7 +209,7 @@ import WebSocketTestSupport
         var desk = try Desk(1, confirm: .pong)
         _ = desk.words(1)
         let old = desk.next()
-        desk.schedule.socketLost(now: desk.now)
+        desk.schedule.carrierLost()
         _ = desk.outbox.connectionLost(closeCode: nil)
         _ = desk.words(2)
         #expect(desk.answer(old) == [])
@@ -235,7 +253,7 @@ import WebSocketTestSupport
             let frame = desk.next()
             if let frame {
                 if isDue { #expect(frame == .ping(SocketID(1), [next])) }
-                desk.schedule.written(now: desk.now)
+                desk.schedule.written(on: SocketID(1), now: desk.now)
                 times.append(desk.now)
                 if case .message(let departure) = frame { _ = desk.outbox.written(departure.id) }
                 if Bool.random(using: &dice) { _ = desk.answer(frame) }

@@ -8,9 +8,9 @@ import WebSocketProtocol
     private static func identified(_ text: String, _ pointer: String, id: String = "7") throws -> String? {
         let pointer = try #require(JSONPointer(pointer))
         let message = Message(.text, Array(text.utf8))
-        return message.identified(at: pointer) { Array(id.utf8) }.map {
-            String(decoding: $0.message.bytes, as: UTF8.self)
-        }
+        return message.correlationPlace(at: pointer).flatMap { place in
+            message.identified(at: place) { Array(id.utf8) }
+        }.map { String(decoding: $0.message.bytes, as: UTF8.self) }
     }
 
     @Test(arguments: [
@@ -38,6 +38,19 @@ import WebSocketProtocol
         #expect(try Self.identified(text, pointer) == nil)
     }
 
+    /// A pointer of a client is as long as its request's target may be.
+    @Test(arguments: [(JSONSearch.deepest, true), (JSONSearch.deepest + 1, false), (1 << 16, false)])
+    func `no deeper than a document may be nested`(steps: Int, isFit: Bool) throws {
+        let pointer = try #require(JSONPointer(String(repeating: "/a", count: steps)))
+        let message = Message(.text, Array("{}".utf8))
+        let place = message.correlationPlace(at: pointer)
+        #expect((place != nil) == isFit)
+        guard let place else { return }
+        let sent = try #require(message.identified(at: place) { Array("7".utf8) }).message
+        let again = try #require(sent.correlationPlace(at: pointer))
+        #expect(sent.identified(at: again) { [] }?.message == sent)
+    }
+
     @Test(arguments: [
         ("1", "1.0", true), ("1", "10e-1", true), ("1", #""1""#, false), (#""a""#, #""\u0061""#, true),
         ("true", "true", true),
@@ -61,7 +74,8 @@ import WebSocketProtocol
     }
 
     private static func id(_ pointer: String = "/id") throws -> Correlation {
-        .member(try #require(JSONPointer(pointer)), .counter)
+        let place = text("{}").correlationPlace(at: try #require(JSONPointer(pointer)))
+        return .member(try #require(place), .counter)
     }
 
     @Test func `finds each reply, in whatever order they come`() throws {
@@ -73,10 +87,10 @@ import WebSocketProtocol
         }
         var random = SystemRandomNumberGenerator()
         for number in numbers.shuffled(using: &random) {
-            let wrong = ledger.received(Self.text(#"{"id":"\#(number)","d":7}"#))
+            let wrong = ledger.received(Self.text(#"{"id":"\#(number)","d":7}"#), on: Self.socket)
             let reply = number % 2 == 0 ? #"{"id":\#(number)}"# : #"{"d":{"ref":\#(number)}}"#
-            let right = ledger.received(Self.text(reply))
-            let again = ledger.received(Self.text(reply))
+            let right = ledger.received(Self.text(reply), on: Self.socket)
+            let again = ledger.received(Self.text(reply), on: Self.socket)
             #expect((wrong, right, again) == ([], [UInt64(number)], []))
         }
         #expect(ledger.isEmpty)
@@ -86,10 +100,10 @@ import WebSocketProtocol
         var ledger = RequestLedger()
         ledger.accepted(1, try Self.id())
         ledger.accepted(2, .next)
-        #expect(ledger.received(Self.text(#"{"id":1}"#)).isEmpty)
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket).isEmpty)
         ledger.sent(1, try Self.key(1), on: Self.socket)
         ledger.sent(2, nil, on: Self.socket)
-        #expect(ledger.received(Self.text(#"{"id":1}"#)) == [1, 2])
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket) == [1, 2])
     }
 
     @Test func `gives the oldest of equals the first reply, and each next message to one`() throws {
@@ -98,10 +112,10 @@ import WebSocketProtocol
             ledger.accepted(number, number < 3 ? try Self.id() : .next)
             ledger.sent(number, number < 3 ? try Self.key(5) : nil, on: Self.socket)
         }
-        #expect(ledger.received(Self.text(#"{"id":5}"#)) == [1, 3])
-        #expect(ledger.received(Message(.binary, [0xFF])) == [4])
-        #expect(ledger.received(Self.text(#"{"id":5}"#)) == [2])
-        #expect(ledger.received(Self.text(#"{"id":5}"#)).isEmpty)
+        #expect(ledger.received(Self.text(#"{"id":5}"#), on: Self.socket) == [1, 3])
+        #expect(ledger.received(Message(.binary, [0xFF]), on: Self.socket) == [4])
+        #expect(ledger.received(Self.text(#"{"id":5}"#), on: Self.socket) == [2])
+        #expect(ledger.received(Self.text(#"{"id":5}"#), on: Self.socket).isEmpty)
     }
 
     @Test func `takes the answer to a heartbeat for a reply by its value alone`() throws {
@@ -110,9 +124,41 @@ import WebSocketProtocol
         ledger.sent(1, try Self.key(1), on: Self.socket)
         ledger.accepted(2, .next)
         ledger.sent(2, nil, on: Self.socket)
-        #expect(ledger.received(Self.text(#"{"id":1}"#), isNext: false) == [1])
-        #expect(ledger.received(Self.text(#"{"id":1}"#), isNext: false).isEmpty)
-        #expect(ledger.received(Self.text(#"{"id":1}"#)) == [2])
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket, isNext: false) == [1])
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket, isNext: false).isEmpty)
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket) == [2])
+    }
+
+    @Test func `takes a reply on the socket that was asked on alone`() throws {
+        var ledger = RequestLedger()
+        for number in 1...4 as ClosedRange<UInt64> {
+            ledger.accepted(number, number < 3 ? try Self.id() : .next)
+            // The numbers of each socket begin with 1.
+            ledger.sent(number, number < 3 ? try Self.key(1) : nil, on: SocketID(number % 2))
+        }
+        let reply = Self.text(#"{"id":1}"#)
+        #expect(ledger.received(reply, on: SocketID(2)).isEmpty)
+        #expect(ledger.received(reply, on: SocketID(0)) == [2, 4])
+        #expect(ledger.received(reply, on: SocketID(0)).isEmpty)
+        #expect(ledger.received(reply, on: SocketID(1)) == [1, 3])
+        #expect(ledger.isEmpty)
+    }
+
+    @Test func `waits on a socket for as long as one that went out there has no end, however many there are`()
+        throws
+    {
+        var ledger = RequestLedger()
+        for number in 1...50 as ClosedRange<UInt64> {
+            ledger.accepted(number, number % 2 == 0 ? .next : try Self.id())
+            ledger.sent(number, number % 2 == 0 ? nil : try Self.key(1), on: SocketID(number % 3))
+        }
+        for number in (1...50 as ClosedRange<UInt64>).reversed() {
+            let expected = (1...number).contains { $0 % 3 == number % 3 }
+            #expect(ledger.waits(on: SocketID(number % 3)) == expected)
+            ledger.remove(number)
+        }
+        let after = (0..<3 as Range<UInt64>).map { ledger.waits(on: SocketID($0)) }
+        #expect(after == [false, false, false])
     }
 
     @Test func `forgets, and knows what went out on a socket`() throws {
@@ -125,7 +171,7 @@ import WebSocketProtocol
         #expect(ledger.waits(on: SocketID(2)))
         let first = [ledger.remove(1), ledger.remove(1)]
         #expect(first == [true, false])
-        #expect(ledger.received(Self.text(#"{"id":1}"#)) == [3])
+        #expect(ledger.received(Self.text(#"{"id":1}"#), on: Self.socket) == [3])
         ledger.remove(2)
         ledger.remove(4)
         #expect(ledger.isEmpty)

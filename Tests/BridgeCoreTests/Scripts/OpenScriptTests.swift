@@ -111,12 +111,17 @@ import WebSocketProtocol
 
     @Test func `gives what the rate holds back its time`() throws {
         var world = try ConnectionWorld.greeted {
-            $0.onOpen = [try Scripted.send("a"), try Scripted.expect(.any, timeout: .seconds(1))]
+            $0.onOpen = [
+                try Scripted.send("a"), try Scripted.send("b"), try Scripted.send("c"),
+                try Scripted.expect(.any, timeout: .seconds(1)),
+            ]
             $0.rate = RateSettings(messages: 1, per: .seconds(10))
         }
-        let meanwhile = try world.advance(.seconds(10))
-        #expect(meanwhile.records.isEmpty)
-        try world.writeScript(1)
+        for _ in 0..<3 {
+            let meanwhile = try world.advance(.seconds(10))
+            #expect(meanwhile.records.isEmpty)
+            try world.writeScript(1)
+        }
         let end = try world.advance(.seconds(1))
         #expect(end.records.count == 1)
     }
@@ -137,6 +142,25 @@ import WebSocketProtocol
         }
         #expect(closes == [code])
         #expect(world.machine.standing == (code == 4004 ? .closed : .waiting))
+    }
+
+    @Test(arguments: [false, true])
+    func `fails at once where a rule says so, and not only when its time is over`(isFinal: Bool) throws {
+        var world = try ConnectionWorld.greeted {
+            $0.onOpen = [try Scripted.send("subscribe"), try Scripted.expect(Scripted.json("/type", "ok"))]
+            $0.rules = [
+                try Scripted.rule(Scripted.json("/type", "error")) {
+                    $0.action = isFinal ? .stop : .reconnect
+                }
+            ]
+        }
+        let refusal = try world.socket(.text(#"{"type":"error","why":"no such channel"}"#))
+        #expect(world.failures.map(\.phase) == [.onOpen])
+        #expect(refusal.delivered.count == 1)
+        #expect(world.machine.standing == .closing)
+        try world.socket(.closeFrame(code: 1000, reason: ""))
+        try world.socket(.ended(error: nil))
+        #expect(world.machine.standing == (isFinal ? .closed : .waiting))
     }
 
     @Test func `ends with what a user asks for, which is no failure`() throws {

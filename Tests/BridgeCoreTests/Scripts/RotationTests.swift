@@ -106,8 +106,6 @@ import WebSocketProtocol
         #expect(world.id == old)
         #expect(world.machine.isReady)
         #expect(world.others.isEmpty)
-        // Another may be tried.
-        #expect(try world.socket(.text("swap")).dials == 1)
     }
 
     @Test func `has its time, as every attempt`() throws {
@@ -116,7 +114,7 @@ import WebSocketProtocol
         try world.socket(.text("swap"))
         try world.advance(.seconds(10))
         #expect(world.failures.map(\.phase) == [.dns])
-        try world.socket(.text("swap"))
+        try world.advance(.milliseconds(500))
         try world.other(.plainlyOpened)
         try world.advance(.seconds(5))
         #expect(world.failures.map(\.phase) == [.dns, .onOpen])

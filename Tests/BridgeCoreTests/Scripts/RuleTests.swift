@@ -29,7 +29,7 @@ import WebSocketProtocol
         let none = try world.socket(.text("x"))
         #expect(none.replyTexts.isEmpty)
         let kept = try world.socket(.message(Message(.binary, [1])))
-        #expect(kept.contains(.passOver(Message(.binary, [1]), isAnswer: false)))
+        #expect(kept.contains(.passOver(Message(.binary, [1]), isAnswer: false, from: world.id)))
         #expect(world.topics == ["second", "second", nil])
     }
 
@@ -121,6 +121,17 @@ import WebSocketProtocol
         #expect(world.machine.standing == .closing)
     }
 
+    @Test func `answer one message with no more than may wait, however many they are`() throws {
+        var world = try ConnectionWorld.greeted {
+            $0.rules = try (0..<100).map { _ in
+                try Scripted.rule(.any) { $0.reply = try MessageTemplate(text: "{{/x}}") }
+            }
+        }
+        let actions = try world.socket(.text(#"{"x":"\#(String(repeating: "x", count: 3 << 20))"}"#))
+        #expect(actions.replies.count == 2)
+        #expect(world.machine.standing == .closing)
+    }
+
     @Test func `still sort what comes while the connection closes`() throws {
         var world = try ConnectionWorld.greeted {
             $0.rules = [
@@ -133,7 +144,7 @@ import WebSocketProtocol
         }
         try world.tell(.pauseRequested)
         let actions = try world.socket(.text("late"))
-        #expect(actions == [.deliver(Message(.text, Array("late".utf8)), topic: "t")])
+        #expect(actions == [.deliver(Message(.text, Array("late".utf8)), topic: "t", from: world.id)])
     }
 
     @Test(arguments: [

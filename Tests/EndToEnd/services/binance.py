@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 
-from .rate import Rate
+from .rate import Dials, Rate
 from .service import Ended, Service, Session
 
 DOCUMENT = "https://developers.binance.com/docs/binance-spot-api-docs/web-socket-streams"
@@ -67,9 +67,8 @@ class Binance(Service):
         self._ping_interval = ping_interval
         self._pong_within = pong_within
         self._rate = rate
-        self._dial_rate = dials
+        self._dials = Dials(dials)
         self._shutdown_within = shutdown_within
-        self._dials: list[float] = []
         super().__init__()
 
     # What tests do
@@ -113,11 +112,8 @@ class Binance(Service):
     # The service
 
     def admit(self, request: Request) -> tuple[int, str] | None:
-        self._dials.append(time.monotonic())
-        if self._dial_rate.is_exceeded(self._dials):
-            self.breach(
-                LIMITS, f"more than {self._dial_rate.messages} connections in {self._dial_rate.per} s"
-            )
+        if (what := self._dials.one_too_many()) is not None:
+            self.breach(LIMITS, what)
             return 429, "too many connections"
         if (streams := _streams_of(request)) is None:
             self.breach(GENERAL, f"no such path: {request.path}")

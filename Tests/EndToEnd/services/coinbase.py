@@ -10,12 +10,13 @@ import re
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from websockets.http11 import Request
 
-from .rate import Rate
-from .service import Ended, Service, Session
+from .rate import Dials, Rate
+from .service import Ended, Session
+from .silence import FallsSilent
 
 DOCUMENTS = "https://docs.cdp.coinbase.com/coinbase-app/advanced-trade-apis/websocket"
 PROTOCOL = f"{DOCUMENTS}/websocket-overview#protocol"
@@ -32,7 +33,7 @@ _CHANNELS = _WITH_PRODUCTS | _PRIVATE | {"heartbeats", "status"}
 _PRODUCT = re.compile("[A-Z0-9]+(-[A-Z0-9]+)+")
 
 
-class Coinbase(Service):
+class Coinbase(FallsSilent):
     """Takes subscriptions, publishes what tests say, and beats for those who ask; its rules:
 
     - a message is a JSON object with a `type`, subscribe or unsubscribe (PROTOCOL);
@@ -47,6 +48,8 @@ class Coinbase(Service):
     - every connection subscribes to what `channels` lists, within `within` seconds (SUBSCRIBING);
     - after `fall_silent` a client with heartbeats leaves within `silence_within` seconds (HEARTBEATS).
     """
+
+    silence_clause: ClassVar[str] = HEARTBEATS
 
     def __init__(
         self,
@@ -69,8 +72,7 @@ class Coinbase(Service):
         self._quiet_within = quiet_within
         self._silence_within = silence_within
         self._rate = rate
-        self._dial_rate = dials
-        self._dials: list[float] = []
+        self._dials = Dials(dials)
         self._unauthenticated: list[float] = []
         self._jwts: dict[str, float] = {}
         self._used: set[str] = set()
@@ -106,22 +108,11 @@ class Coinbase(Service):
         self._jwts[token] = time.monotonic()
         return token
 
-    def fall_silent(self, number: int = 0) -> None:
-        """Say nothing more on a connection, which stays open."""
-        session = self.session(number)
-
-        async def fall_silent() -> None:
-            session.notes["silent"] = True
-            session.alongside(self._expect_departure(session))
-
-        self.run(fall_silent())
-
     # The service
 
     def admit(self, request: Request) -> tuple[int, str] | None:
-        self._dials.append(time.monotonic())
-        if self._dial_rate.is_exceeded(self._dials):
-            self.breach(RATES, f"more than {self._dial_rate.messages} connections in {self._dial_rate.per} s")
+        if (what := self._dials.one_too_many()) is not None:
+            self.breach(RATES, what)
             return 429, "too many connections"
         return None
 
@@ -169,7 +160,7 @@ class Coinbase(Service):
         return await self._tell(session, "subscriptions", {"subscriptions": subscriptions})
 
     async def _tell(self, session: Session, channel: str, event: dict[str, Any]) -> None:
-        if "silent" not in session.notes:
+        if not self.is_silent(session):
             message = {
                 "channel": channel,
                 "timestamp": _now(),
@@ -201,11 +192,6 @@ class Coinbase(Service):
         await asyncio.sleep(self._within)
         for channel in set(self._wanted) - set(session.notes["subscriptions"]):
             session.breach(SUBSCRIBING, f"no subscription to {channel} on this connection")
-
-    async def _expect_departure(self, session: Session) -> None:
-        await asyncio.sleep(self._silence_within)
-        session.breach(HEARTBEATS, "the client waits for a server whose heartbeats have ended")
-        session.drop()
 
     def _fault(self, session: Session, kind: Any, channel: Any, request: Any) -> tuple[str, str] | None:
         """Return clause and fault of a subscription, or of its end."""

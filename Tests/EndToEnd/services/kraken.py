@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
-from .rate import Rate
-from .service import Ended, Service, Session
+from .rate import Dials, Rate
+from .service import Ended, Session
+from .silence import FallsSilent
 
 DOCUMENTS = "https://docs.kraken.com/exchange"
 REFERENCE = f"{DOCUMENTS}/api-reference/spot-websocket-v2"
@@ -48,7 +49,7 @@ def reference(channel: str) -> str:
     return f"{REFERENCE}/{channel}"
 
 
-class Kraken(Service):
+class Kraken(FallsSilent):
     """Takes subscriptions, publishes what tests say, and beats once it has a subscription; its rules:
 
     - the path is /v2 (ENDPOINTS);
@@ -66,6 +67,7 @@ class Kraken(Service):
     """
 
     path: ClassVar[str] = "/v2"
+    silence_clause: ClassVar[str] = SILENCE
 
     def __init__(
         self,
@@ -86,8 +88,7 @@ class Kraken(Service):
         self._heartbeat_interval = heartbeat_interval
         self._silence_within = silence_within
         self._ping_within = ping_within
-        self._dial_rate = dials
-        self._dials: list[float] = []
+        self._dials = Dials(dials)
         self._tokens: dict[str, float] = {}
         #: The connection that used a token.
         self._users: dict[str, Session] = {}
@@ -123,22 +124,11 @@ class Kraken(Service):
         self._tokens[token] = time.monotonic()
         return token
 
-    def fall_silent(self, number: int = 0) -> None:
-        """Say nothing more on a connection, which stays open."""
-        session = self.session(number)
-
-        async def fall_silent() -> None:
-            session.notes["silent"] = True
-            session.alongside(self._expect_departure(session))
-
-        self.run(fall_silent())
-
     # The service
 
     def admit(self, request: Request) -> tuple[int, str] | None:
-        self._dials.append(time.monotonic())
-        if self._dial_rate.is_exceeded(self._dials):
-            self.breach(BACKOFF, f"more than {self._dial_rate.messages} dials in {self._dial_rate.per} s")
+        if (what := self._dials.one_too_many()) is not None:
+            self.breach(BACKOFF, what)
             return 429, "too many connections"
         if urlsplit(request.path).path != "/v2":
             self.breach(ENDPOINTS, f"no such path: {request.path}")
@@ -160,7 +150,7 @@ class Kraken(Service):
             self.changed()
 
     async def _tell(self, session: Session, message: dict[str, Any]) -> None:
-        if "silent" not in session.notes:
+        if not self.is_silent(session):
             session.notes["told"] = time.monotonic()
             await session.send(message)
 
@@ -186,11 +176,6 @@ class Kraken(Service):
                 session.breach(PING, f"no ping for {within} s")
                 return
             session.notes["pinged"].clear()
-
-    async def _expect_departure(self, session: Session) -> None:
-        await asyncio.sleep(self._silence_within)
-        session.breach(SILENCE, "the client waits for a server that says nothing any more")
-        session.drop()
 
     def _answers(self, session: Session, message: str | bytes) -> list[dict[str, Any]]:
         arrived = _now()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,3 +30,18 @@ class Rate:
             if times[-1] - times[index] < self.per * periods - self.slack:
                 return True
         return False
+
+
+class Dials:
+    """When a service was dialled, and how often it may be."""
+
+    def __init__(self, rate: Rate):
+        self._rate = rate
+        self._times: list[float] = []
+
+    def one_too_many(self) -> str | None:
+        """Take one more in; say what is wrong if that is beyond the rate."""
+        self._times.append(time.monotonic())
+        if self._rate.is_exceeded(self._times):
+            return f"more than {self._rate.messages} connections in {self._rate.per} s"
+        return None

@@ -26,6 +26,7 @@ func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 2: fuzzHandshakes(rest, piece: Int(input[1]) + 1)
     case 3: fuzzURL(rest)
     case 5: fuzzStreams(rest, setup: input[1])
+    case 7: fuzzScripts(rest, setup: input[1])
     default: fuzzNetlink(rest, setup: input[1])
     }
     return 0
