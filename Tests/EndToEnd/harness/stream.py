@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -25,10 +26,11 @@ class Stream:
         fields: dict[str, str] | None = None,
         *,
         version: str = "HTTP/1.1",
-        receive_buffer: int | None = None,
         keep_raw: bool = False,
+        **options: Any,
     ):
-        self.client = Client(address, receive_buffer=receive_buffer)
+        """Connect and ask; further options are those of `Wire`."""
+        self.client = Client(address, **options)
         self.client.send_head("GET", target, fields, version)
         deadline = Deadline(f"the head of {target}")
         self.head = parse_head(self.client.wire.take_through(b"\r\n\r\n", deadline)[:-4])
@@ -87,6 +89,13 @@ class Stream:
         deadline = Deadline(f"the id {id}")
         while self.parser.last_event_id != id:
             assert self._read(deadline), "the stream ended before it got there"
+
+    def until_comments(self, count: int) -> None:
+        """Read until there were so many comments since the stream began; it has to keep what is raw."""
+        deadline = Deadline(f"comment {count}")
+        assert self.raw is not None
+        while len(re.findall(rb"^:", self.raw, re.MULTILINE)) < count:
+            assert self._read(deadline), "the stream ended before"
 
     def rest(self) -> list[Event]:
         """Read to the end of the body, which must be a clean one, and return the events left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 
 from .patience import Deadline
@@ -13,7 +14,14 @@ _READ_SIZE = 65536
 class Wire:
     """A client's socket and the bytes that arrived on it but were not taken yet."""
 
-    def __init__(self, address: tuple[str, int], *, receive_buffer: int | None = None):
+    def __init__(
+        self,
+        address: tuple[str, int],
+        *,
+        receive_buffer: int | None = None,
+        tls: tuple[ssl.SSLContext, str] | None = None,
+    ):
+        """Connect; with `tls` that is secured, for the name that the certificate must have."""
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
@@ -26,6 +34,9 @@ class Wire:
             self.socket.close()
             raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls:
+            context, name = tls
+            self.socket = context.wrap_socket(self.socket, server_hostname=name)
         self._buffer = bytearray()
 
     def send(self, data: bytes) -> None:
