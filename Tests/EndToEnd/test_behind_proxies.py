@@ -103,7 +103,9 @@ def secure(front: Front, *, protocol: str = "--http1.1") -> list[str]:
 def test_streams_share_one_connection_over_http_2(front: Front, upstream: Upstream) -> None:
     command = secure(front, protocol="--http2")
     urls = [f"{front.base}/events?limit=1&since=start" for _ in range(10)]
-    with Curl(*command, "--parallel", "--parallel-max", "10", "-w", "HTTP/%{http_version}\n", *urls) as streams:
+    with Curl(
+        *command, "--parallel", "--parallel-max", "10", "-w", "HTTP/%{http_version}\n", *urls
+    ) as streams:
         upstream.peer().send("hello")
         assert streams.exit_code() == 0, streams.err.text
     assert streams.out.text.count("data: hello\n") == 10

@@ -97,7 +97,9 @@ class Front(Proxy):
         self, method: str, target: str, body: bytes | None = None, fields: dict[str, str] | None = None
     ) -> Response:
         with self.client() as client:
-            return client.request(method, target, body, self._fields({"Connection": "close"} | (fields or {})))
+            return client.request(
+                method, target, body, self._fields({"Connection": "close"} | (fields or {}))
+            )
 
     def stream(self, target: str = "/events", fields: dict[str, str] | None = None, **options: Any) -> Stream:
         options["tls"] = self._tls
