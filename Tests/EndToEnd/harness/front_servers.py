@@ -18,6 +18,7 @@ from .http1 import Client, Response
 from .patience import PATIENCE
 from .proxies import Proxy
 from .stream import Stream
+from .wire import SecureAddress
 
 #: The site of the files.
 SITE = "bridge.example.org"
@@ -84,14 +85,14 @@ class Front(Proxy):
         return f"https://{self.site}:{self.port}"
 
     @property
-    def _tls(self) -> tuple[ssl.SSLContext, str]:
-        return self._context, self.site
+    def _address(self) -> SecureAddress:
+        return SecureAddress.of(self.host, self.port, self._context, self.site)
 
     def _fields(self, fields: dict[str, str] | None) -> dict[str, str]:
         return {"Host": self.site, **(fields or {})}
 
     def client(self) -> Client:
-        return Client((self.host, self.port), tls=self._tls)
+        return Client(self._address)
 
     def request(
         self, method: str, target: str, body: bytes | None = None, fields: dict[str, str] | None = None
@@ -102,8 +103,7 @@ class Front(Proxy):
             )
 
     def stream(self, target: str = "/events", fields: dict[str, str] | None = None, **options: Any) -> Stream:
-        options["tls"] = self._tls
-        stream = Stream((self.host, self.port), target, self._fields(fields), **options)
+        stream = Stream(self._address, target, self._fields(fields), **options)
         self._clients.append(stream.client)
         return stream.opened()
 

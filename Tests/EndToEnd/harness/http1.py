@@ -128,10 +128,9 @@ class Body:
 class Client:
     """One connection to the bridge, for as many requests as it lives."""
 
-    def __init__(self, address: tuple[str, int], **options: Any):
-        """Connect; options are those of `Wire`."""
+    def __init__(self, address: tuple[str, int], *, receive_buffer: int | None = None):
         self._host = f"[{address[0]}]:{address[1]}" if ":" in address[0] else f"{address[0]}:{address[1]}"
-        self.wire = Wire(address, **options)
+        self.wire = Wire(address, receive_buffer=receive_buffer)
 
     def __enter__(self) -> Client:
         return self

@@ -26,11 +26,10 @@ class Stream:
         fields: dict[str, str] | None = None,
         *,
         version: str = "HTTP/1.1",
+        receive_buffer: int | None = None,
         keep_raw: bool = False,
-        **options: Any,
     ):
-        """Connect and ask; further options are those of `Wire`."""
-        self.client = Client(address, **options)
+        self.client = Client(address, receive_buffer=receive_buffer)
         self.client.send_head("GET", target, fields, version)
         deadline = Deadline(f"the head of {target}")
         self.head = parse_head(self.client.wire.take_through(b"\r\n\r\n", deadline)[:-4])

@@ -11,17 +11,25 @@ from .patience import Deadline
 _READ_SIZE = 65536
 
 
+class SecureAddress(tuple[str, int]):
+    """Where TLS is spoken: an address with the settings to speak it with."""
+
+    context: ssl.SSLContext
+    #: What the certificate must be for.
+    name: str
+
+    @classmethod
+    def of(cls, host: str, port: int, context: ssl.SSLContext, name: str = "localhost") -> SecureAddress:
+        address = cls((host, port))
+        address.context = context
+        address.name = name
+        return address
+
+
 class Wire:
     """A client's socket and the bytes that arrived on it but were not taken yet."""
 
-    def __init__(
-        self,
-        address: tuple[str, int],
-        *,
-        receive_buffer: int | None = None,
-        tls: tuple[ssl.SSLContext, str] | None = None,
-    ):
-        """Connect; with `tls` that is secured, for the name that the certificate must have."""
+    def __init__(self, address: tuple[str, int], *, receive_buffer: int | None = None):
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
@@ -34,9 +42,12 @@ class Wire:
             self.socket.close()
             raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if tls:
-            context, name = tls
-            self.socket = context.wrap_socket(self.socket, server_hostname=name)
+        if isinstance(address, SecureAddress):
+            try:
+                self.socket = address.context.wrap_socket(self.socket, server_hostname=address.name)
+            except OSError:
+                self.socket.close()
+                raise
         self._buffer = bytearray()
 
     def send(self, data: bytes) -> None:
