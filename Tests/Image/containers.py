@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 
 from harness import Client
 from harness.environment import ROOT
@@ -17,6 +18,17 @@ TOKEN = "the-token-of-the-image-test"
 
 def podman(*arguments: str) -> str:
     return script("--podman", *arguments)
+
+
+def start(*arguments: str) -> None:
+    """Have podman start a container that goes on: its keeper keeps what it inherits open, so no pipes."""
+    with tempfile.TemporaryFile() as said:
+        command = [ROOT / "scripts/run-image", "--podman", *arguments]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=PATIENCE, check=False
+        )
+        said.seek(0)
+        assert done.returncode == 0, said.read().decode()
 
 
 def script(*arguments: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from containers import ADDRESS, IMAGE, TOKEN, podman, run
+from containers import ADDRESS, IMAGE, TOKEN, podman, run, start
 
 from harness import Client, Upstream
 from harness.environment import ROOT
@@ -84,9 +84,12 @@ def container(upstream: Upstream) -> Iterator[str]:
     environment = {"WSBRIDGE_UPSTREAM": upstream.url, "WSBRIDGE_TOKEN": TOKEN}
     # The engine's own limit of processes is higher than some machines allow to set.
     place = ["--network", "host", "--ulimit", "nproc=4096:4096", "--log-driver", "none"]
-    podman("run", "--detach", "--name", NAME, *place, *options(SERVICE, environment), IMAGE)
-    yield NAME
-    podman("rm", "--force", "--time", "10", NAME)
+    command = ["run", "--detach", "--name", NAME, *place, *options(SERVICE, environment), IMAGE]
+    try:
+        start(*command)
+        yield NAME
+    finally:
+        podman("rm", "--force", "--ignore", "--time", "10", NAME)
 
 
 def test_it_runs_and_serves_with_what_it_says(container: str, upstream: Upstream) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from containers import ADDRESS, IMAGE, TOKEN, Container, podman, run, script, variables
+from containers import ADDRESS, IMAGE, TOKEN, Container, podman, run, script, start, variables
 
 from harness import RawUpstream, Stream, Upstream
 from harness.environment import ROOT
@@ -124,7 +124,6 @@ def test_the_environment_alone_configures_it() -> None:
         "WSBRIDGE_UPSTREAM": "wss://example.org/feed",
         "WSBRIDGE_LISTEN": "0.0.0.0:9000",
         "WSBRIDGE_DATA_DIR": "/var/lib/wsbridge",
-        "WSBRIDGE_PUBLIC": "public",
         "WSBRIDGE_LOG_LEVEL": "warning",
         "WSBRIDGE_LOG_FORMAT": "json",
         "WSBRIDGE_TOKEN": TOKEN,
@@ -133,8 +132,17 @@ def test_the_environment_alone_configures_it() -> None:
         "WSBRIDGE_ALLOWED_ORIGINS": "https://app.example.org",
     }
     known = set(re.findall(r"\bWSBRIDGE_[A-Z_]+", script("--once", IMAGE, "help", "serve")))
-    assert known == set(told) | {"WSBRIDGE_CONFIG"}
-    said = script("--once", *variables(**told), IMAGE, "check")
+    # A folder and a file that are not there, which they show by being missed.
+    assert known == set(told) | {"WSBRIDGE_CONFIG", "WSBRIDGE_PUBLIC"}
+    for name in known - set(told):
+        missed = run("--once", *variables(**told | {name: "/missing"}), IMAGE, "check")
+        assert (missed.returncode, "/missing" in missed.stderr) == (66, True), missed
+    volume = "wsbridge-image-environment"
+    try:
+        place = ["--volume", f"{volume}:/var/lib/wsbridge"]
+        said = script("--once", *place, *variables(**told), IMAGE, "check")
+    finally:
+        podman("volume", "rm", "--force", volume)
     for value in ("wss://example.org/feed", "0.0.0.0:9000", "bridge.example.org", "https://app.example.org"):
         assert value in said
     assert "/var/lib/wsbridge" in said
@@ -184,7 +192,7 @@ def test_a_container_that_was_killed_goes_on_when_it_is_started_again() -> None:
         accepted = container.request("POST", "/messages", b"before the kill").json()
         os.kill(container.pid, signal.SIGKILL)
         assert container.exit_code() == 137
-        podman("start", container.name)
+        start("start", container.name)
         upstream.come_back()
         assert upstream.peer().received(1) == ["before the kill"]
         states = f"/outbox/{accepted['id']}"
