@@ -8,7 +8,9 @@ import json
 import random
 import socket
 import ssl
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,8 +35,8 @@ def stack() -> Iterator[contextlib.ExitStack]:
 def start_front(request: pytest.FixtureRequest, stack, authority) -> Callable[..., Front]:
     """Put one of the web servers in front of a port."""
 
-    def start(port: int, **options: str) -> Front:
-        front = FRONTS[request.param](port, authority, **options)
+    def start(place: int | Path, **options: str) -> Front:
+        front = FRONTS[request.param](place, authority, **options)
         stack.callback(front.stop)
         return front
 
@@ -239,6 +241,23 @@ def test_the_bridge_is_asked_as_it_was_meant(start_front) -> None:
     assert f"authorization: bearer {TOKEN}" in head
     assert "last-event-id: here" in head
     assert not any(line.startswith("connection: close") for line in head)
+
+
+def test_a_unix_socket_does_as_well(upstream: Upstream, run_bridge, start_front) -> None:
+    # Not below pytest's folders, which are for their user alone: nginx becomes another one.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "bridge.sock")
+        path.parent.chmod(0o711)
+        listen = ["--listen", f"unix:{path}", "--log-format", "json"]
+        bridge = run_bridge("serve", "--upstream", upstream.url, *listen)
+        bridge.err.until(lambda text: "listening" in text or None, "it listens")
+        path.chmod(0o666)
+        front = start_front(path)
+        stream = front.stream()
+        upstream.peer().send("through a socket")
+        assert stream.next().data == "through a socket"
+        stream.close()
+        bridge.stop()
 
 
 def test_tokens_in_queries_are_not_logged(front: Front) -> None:

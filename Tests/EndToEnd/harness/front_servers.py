@@ -10,6 +10,7 @@ import re
 import signal
 import ssl
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from .certificates import Authority
@@ -25,13 +26,16 @@ SITE = "bridge.example.org"
 
 
 class Front(Proxy):
-    """A web server that takes TLS off for a bridge, or for whatever listens on `port`."""
+    """A web server that takes TLS off for a bridge, or for whatever listens at `place`."""
 
     #: The file in `config/proxies`.
     file: str
 
-    def __init__(self, port: int, authority: Authority, *, site: str = SITE, hour: str = "1h"):
-        """Start it; `hour` is what it takes for the hour that the file gives to silence."""
+    def __init__(self, place: int | Path, authority: Authority, *, site: str = SITE, hour: str = "1h"):
+        """Start it in front of a port, or of a unix socket as a comment in the file has it.
+
+        `hour` is what it takes for the hour that the file gives to silence.
+        """
         super().__init__("https", "127.0.0.1", None)
         self._clients: list[Client] = []
         self.site = site
@@ -43,9 +47,11 @@ class Front(Proxy):
         # HAProxy wants both in one file, and the others pass over the key.
         self.certificate = self.write("site.pem", certificate.read_text() + key.read_text().rstrip("\n"))
         text = (ROOT / "config/proxies" / self.file).read_text()
+        form = re.search(r"# Or (\S*)/run/wsbridge/wsbridge\.sock", text)
+        assert form, "the file does not show how to use a unix socket"
         for shown, here in {
             SITE: site,
-            "127.0.0.1:8080": f"127.0.0.1:{port}",
+            "127.0.0.1:8080": f"127.0.0.1:{place}" if isinstance(place, int) else f"{form[1]}{place}",
             f"/etc/ssl/{site}.pem": str(self.certificate),
             f"/etc/ssl/{site}.key": str(self.key),
             "10s": "1s",
