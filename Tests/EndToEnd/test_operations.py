@@ -188,6 +188,19 @@ def test_a_connection_that_was_closed(told: str, upstream: Upstream, serve_file)
     bridge.send("through")
 
 
+@symptom("Large messages are answered 502, or the connection breaks")
+def test_a_message_that_is_too_large(told: str, serve_with: Callable[..., Any]) -> None:
+    bridge, _ = serve_with("http: { maxBodyBytes: 10 }")
+    with bridge.client() as client:
+        client.send_head("POST", "/messages", {"Content-Length": "11"})
+        refused = client.response("POST")
+    assert_problem(refused, 413, "message-too-large")
+    assert_told(told, refused.json()["type"], "message-too-large")
+    assert " 10 bytes" in refused.json()["detail"]
+    larger, _ = serve_with("http: { maxBodyBytes: 11 }")
+    assert larger.post("/messages", b"eleven byte").status == 202
+
+
 @symptom("It reconnects again and again")
 def test_an_upstream_that_does_not_answer_pings(told: str, start_raw_upstream, serve_file) -> None:
     upstream: RawUpstream = start_raw_upstream()
