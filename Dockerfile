@@ -27,9 +27,11 @@ RUN mkdir /linked-in \
     && ln -s "$(clang -print-file-name=libstdc++.a)" /linked-in \
     && swift build --no-color-diagnostics --configuration release --static-swift-stdlib --product wsbridge \
         -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=safe -Xlinker -L/linked-in \
-    && install -D --strip .build/release/wsbridge /out/wsbridge
+    && install -D --strip .build/release/wsbridge /out/wsbridge \
+    && swift --version >/out/swift-version 2>&1 \
+    && dpkg-query --show --showformat '${Version}' libstdc++-12-dev >/out/libstdc++-version
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS runtime
 # hadolint ignore=DL3008
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
@@ -50,11 +52,24 @@ RUN apt-get update \
     && install --directory --owner wsbridge --group wsbridge --mode 700 /var/lib/wsbridge
 COPY --from=build /out/wsbridge /usr/local/bin/wsbridge
 
+# What is inside, counted where everything is.
+FROM runtime AS inventory
 ARG VERSION=unknown
+ARG REVISION=unknown
+COPY --from=build /out/swift-version /out/libstdc++-version /
+COPY scripts/sbom /sbom
+RUN /sbom "${VERSION}" "${REVISION}" /swift-version /libstdc++-version >/wsbridge.cdx.json
+
+FROM runtime
+COPY --from=inventory /wsbridge.cdx.json /usr/share/doc/wsbridge/wsbridge.cdx.json
+
+ARG VERSION=unknown
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="wsbridge" \
       org.opencontainers.image.description="Keeps a WebSocket alive and lets everything else use it over plain HTTP" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim"
 
 # All interfaces of the container, so it starts only with a token (or WSBRIDGE_ALLOW_ANONYMOUS=true).

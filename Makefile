@@ -1,5 +1,5 @@
 # The front door: each target is a script in scripts/. `make help` lists them.
-.PHONY: help run build test lint format conformance fuzz sanitize image-test bench soak clean
+.PHONY: help run build install uninstall test lint format conformance fuzz sanitize image-test bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -10,6 +10,13 @@ run: ## install what is missing, build, and start the demo bridge on 127.0.0.1:8
 
 build: ## build the release binary, .build/release/wsbridge
 	@exec scripts/build
+
+export PREFIX DESTDIR
+install: ## put the program, its man page, completions, presets and units below /usr/local (PREFIX=/usr, DESTDIR=…)
+	@exec scripts/install
+
+uninstall: ## take away what `make install` put there
+	@exec scripts/install --remove
 
 test: ## everything: lint, build, unit tests, end-to-end tests; fails if anything was skipped
 	@exec scripts/test

@@ -27,12 +27,17 @@ build_packages=(
 # shellcheck disable=SC2034
 test_packages=(
     "ca-certificates: the roots that TLS tests must not trust by accident"
+    "caddy: a web server in front of the bridge"
     "chromium: opens the page for its tests"
     "curl: the client that the end-to-end tests use"
     "dante-server: a SOCKS proxy for the proxy tests"
+    "fish: a shell for which there are completions"
+    "haproxy: another web server in front of the bridge"
     "iproute2: makes networks for the tests to break"
     "jq: takes JSON apart in the recipes"
+    "mandoc: lints the manual page"
     "microsocks: another SOCKS proxy"
+    "nginx: a third web server in front of the bridge"
     "openssl: makes certificates for the TLS tests"
     "python3: runs the end-to-end tests and their upstream"
     "python3-venv: keeps their packages inside this folder"
@@ -40,6 +45,7 @@ test_packages=(
     "squid: an HTTP proxy for the proxy tests"
     "strace: counts system calls"
     "tinyproxy-bin: another HTTP proxy"
+    "zsh: another shell for which there are completions"
 )
 
 # Runs a command as root.

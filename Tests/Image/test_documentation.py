@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -40,8 +41,15 @@ def answer(target: str, **fields: str) -> Response:
         return client.request("GET", target, None, {"Connection": "close", **fields})
 
 
+#: Those that build the image and start a bridge, and those that ask something of the image.
+STARTS, QUESTIONS = (
+    [block for block in blocks_of("docker") if ("docker build" in block.text) == builds]
+    for builds in (True, False)
+)
+
+
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("block", blocks_of("docker"), ids=str)
+@pytest.mark.parametrize("block", STARTS, ids=str)
 def test_lines_of_docker_start_a_bridge(block: Block) -> None:
     """The image is built already, by the same recipe: building it again finds that."""
     *before, run = block.commands
@@ -63,3 +71,17 @@ def test_lines_of_docker_start_a_bridge(block: Block) -> None:
         assert answer("/status", Authorization=f"Bearer {token}").json()["url"] == "wss://example.org/feed"
         podman("stop", "--time", "10", CONTAINER)
         assert running.exit_code() == 0, running.err.text
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("block", QUESTIONS, ids=str)
+def test_lines_of_docker_print_the_inventory(block: Block) -> None:
+    (command,) = block.commands
+    # The name that the lines above give it.
+    lines = ["set -e", f"cd {ROOT}", "docker build --tag wsbridge . >&2", f"exec {command}"]
+    with shell("\n".join(lines), {"PATH": f"{HERE}:{os.environ['PATH']}"}) as running:
+        running.out.until(
+            lambda text: True if text.rstrip().endswith("}") else None, "all of it", seconds=800
+        )
+        assert running.exit_code() == 0, running.err.text
+    assert json.loads(running.out.text)["bomFormat"] == "CycloneDX"

@@ -8,71 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from containers import ADDRESS, IMAGE, TOKEN, Container, podman, run, script, start, variables
 
-from harness import Client, Stream, Upstream
+from harness import RawUpstream, Stream, Upstream
 from harness.environment import ROOT
-from harness.http1 import Response
-from harness.patience import PATIENCE, Deadline, await_truth
-
-IMAGE = os.environ.get("WSBRIDGE_IMAGE", "localhost/wsbridge:test")
-ADDRESS = ("127.0.0.1", 8080)
-TOKEN = "the-token-of-the-image-test"
-
-
-def podman(*arguments: str) -> str:
-    return script("--podman", *arguments)
-
-
-def script(*arguments: str) -> str:
-    done = run(*arguments)
-    assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
-    return done.stdout.strip()
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [ROOT / "scripts/run-image", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-class Container:
-    """A running container of the image."""
-
-    def __init__(self, name: str, upstream: str):
-        self.name = name
-        variables = {"WSBRIDGE_UPSTREAM": upstream, "WSBRIDGE_TOKEN": TOKEN}
-        options = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
-        script(IMAGE, name, *options, "--")
-        self.pid = int(self.inspect("{{.State.Pid}}"))
-
-    def inspect(self, template: str) -> str:
-        return podman("inspect", "--format", template, self.name)
-
-    def kernel_status(self) -> dict[str, str]:
-        """Return what the kernel says about the container's process."""
-        with open(f"/proc/{self.pid}/status") as lines:
-            return dict(line.rstrip("\n").split(":\t", 1) for line in lines if ":\t" in line)
-
-    def remove(self) -> None:
-        podman("rm", "--force", "--time", "10", self.name)
-
-    @staticmethod
-    def request(
-        method: str, target: str, body: bytes | None = None, fields: dict[str, str] | None = None
-    ) -> Response:
-        with Client(ADDRESS) as client:
-            fields = {"Connection": "close", "Authorization": f"Bearer {TOKEN}", **(fields or {})}
-            return client.request(method, target, body, fields)
+from harness.patience import await_truth
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +88,11 @@ def test_its_labels_name_the_version_that_the_program_has(recipe: dict[str, Any]
         version == f"{labels['org.opencontainers.image.title']} {labels['org.opencontainers.image.version']}"
     )
     assert labels["org.opencontainers.image.licenses"] == "Apache-2.0"
+    revision = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert labels["org.opencontainers.image.revision"] == (revision.stdout.strip() or "unknown")
+    assert labels["org.opencontainers.image.description"]
 
 
 def test_no_setting_of_the_machine_that_built_it_is_inside(recipe: dict[str, Any]) -> None:
@@ -155,19 +107,100 @@ def test_no_setting_of_the_machine_that_built_it_is_inside(recipe: dict[str, Any
 
 
 def test_it_refuses_to_stand_open() -> None:
-    done = run("--once", "--env", "WSBRIDGE_UPSTREAM=ws://127.0.0.1:9/", IMAGE)
+    done = run("--once", *variables(WSBRIDGE_UPSTREAM="ws://127.0.0.1:9/"), IMAGE)
     assert done.returncode == 78, done
     assert "WSBRIDGE_TOKEN" in done.stderr
+    assert "WSBRIDGE_ALLOW_ANONYMOUS" in done.stderr
+
+
+def test_it_stands_open_when_it_is_told_to() -> None:
+    explicit = variables(WSBRIDGE_UPSTREAM="ws://127.0.0.1:9/", WSBRIDGE_ALLOW_ANONYMOUS="true")
+    assert "allowAnonymous: true" in script("--once", *explicit, IMAGE, "check")
+
+
+def test_the_environment_alone_configures_it() -> None:
+    """Each variable that the program knows, but for the one that names a file."""
+    told = {
+        "WSBRIDGE_UPSTREAM": "wss://example.org/feed",
+        "WSBRIDGE_LISTEN": "0.0.0.0:9000",
+        "WSBRIDGE_DATA_DIR": "/var/lib/wsbridge",
+        "WSBRIDGE_LOG_LEVEL": "warning",
+        "WSBRIDGE_LOG_FORMAT": "json",
+        "WSBRIDGE_TOKEN": TOKEN,
+        "WSBRIDGE_ALLOW_ANONYMOUS": "false",
+        "WSBRIDGE_ALLOWED_HOSTS": "bridge.example.org",
+        "WSBRIDGE_ALLOWED_ORIGINS": "https://app.example.org",
+    }
+    known = set(re.findall(r"\bWSBRIDGE_[A-Z_]+", script("--once", IMAGE, "help", "serve")))
+    # A folder and a file that are not there, which they show by being missed.
+    assert known == set(told) | {"WSBRIDGE_CONFIG", "WSBRIDGE_PUBLIC"}
+    for name in known - set(told):
+        missed = run("--once", *variables(**told | {name: "/missing"}), IMAGE, "check")
+        assert (missed.returncode, "/missing" in missed.stderr) == (66, True), missed
+    volume = "wsbridge-image-environment"
+    try:
+        place = ["--volume", f"{volume}:/var/lib/wsbridge"]
+        said = script("--once", *place, *variables(**told), IMAGE, "check")
+    finally:
+        podman("volume", "rm", "--force", volume)
+    for value in ("wss://example.org/feed", "0.0.0.0:9000", "bridge.example.org", "https://app.example.org"):
+        assert value in said
+    assert "/var/lib/wsbridge" in said
+    assert "environment" in said
+    assert TOKEN not in said
+
+
+def test_its_health_check_fails_when_it_stands_still(container: Container) -> None:
+    os.kill(container.pid, signal.SIGSTOP)
+    try:
+        assert run("--podman", "healthcheck", "run", container.name).returncode == 1
+    finally:
+        os.kill(container.pid, signal.SIGCONT)
+    await_truth(
+        lambda: run("--podman", "healthcheck", "run", container.name).returncode == 0, "it is healthy again"
+    )
 
 
 def test_a_stop_ends_it_cleanly_and_says_goodbye(container: Container, upstream: Upstream) -> None:
+    """Within the two seconds after which it would be killed."""
     peer = upstream.peer()
-    podman("stop", "--time", "10", container.name)
+    podman("stop", "--time", "2", container.name)
     assert peer.left() == (1001, "")
-    deadline = Deadline("the container is seen to have ended")
-    while container.inspect("{{.State.Status}}") != "exited":
-        deadline.left()
-    assert container.inspect("{{.State.ExitCode}}") == "0"
+    assert container.exit_code() == 0
+
+
+def test_a_stop_ends_it_cleanly_where_the_upstream_says_nothing() -> None:
+    """Within its own limit, which is less than what Docker and compose.yaml give it."""
+    upstream = RawUpstream()
+    container = Container("wsbridge-image-silence", upstream.url)
+    try:
+        upstream.accept().accept_handshake()
+        await_truth(lambda: container.request("GET", "/status").json()["ready"], "the connection is ready")
+        podman("stop", "--time", "10", container.name)
+        assert container.exit_code() == 0
+    finally:
+        container.remove()
+        upstream.stop()
+
+
+def test_a_container_that_was_killed_goes_on_when_it_is_started_again() -> None:
+    upstream = Upstream(away=True)
+    volume = "wsbridge-image-data"
+    more = ["--volume", f"{volume}:/var/lib/wsbridge", "--env", "WSBRIDGE_DATA_DIR=/var/lib/wsbridge"]
+    container = Container("wsbridge-image-killed", upstream.url, *more)
+    try:
+        accepted = container.request("POST", "/messages", b"before the kill").json()
+        os.kill(container.pid, signal.SIGKILL)
+        assert container.exit_code() == 137
+        start("start", container.name)
+        upstream.come_back()
+        assert upstream.peer().received(1) == ["before the kill"]
+        states = f"/outbox/{accepted['id']}"
+        await_truth(lambda: container.request("GET", states).json()["state"] == "sent", "it is sent")
+    finally:
+        container.remove()
+        podman("volume", "rm", "--force", volume)
+        upstream.stop()
 
 
 def test_the_library_that_is_loaded_when_a_server_is_asked_is_inside() -> None:
@@ -191,8 +224,42 @@ def test_a_new_volume_is_there_for_its_user_to_write() -> None:
     assert "# storage: /var/lib/wsbridge/wsbridge.db: nothing yet" in said
 
 
+@pytest.fixture(scope="module")
+def inventory() -> dict[str, Any]:
+    """The image's bill of materials, as the pages say how to get it."""
+    place = "/usr/share/doc/wsbridge/wsbridge.cdx.json"
+    return json.loads(script("--once", "--entrypoint", "cat", IMAGE, place))
+
+
+def test_its_inventory_has_every_package(inventory: dict[str, Any]) -> None:
+    assert (inventory["bomFormat"], inventory["specVersion"]) == ("CycloneDX", "1.5")
+    listed = script("--once", "--entrypoint", "dpkg-query", IMAGE, "-W", "-f", "${Package} ${Version}\\n")
+    there = {tuple(line.split(" ")) for line in listed.replace("\\n", "\n").splitlines() if line}
+    told = {(it["name"], it["version"]) for it in inventory["components"] if "debian:source" in str(it)}
+    assert {name for name, _ in there} >= {"libcurl4", "libmicrohttpd12", "libssl3", "libuv1"}
+    assert told == there
+
+
+def test_its_inventory_has_the_program_and_what_is_linked_into_it(inventory: dict[str, Any]) -> None:
+    by_name = {it["name"]: it for it in inventory["components"]}
+    version = script("--once", IMAGE, "version").split()[1]
+    assert by_name["wsbridge"]["version"] == inventory["metadata"]["component"]["version"] == version
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?", by_name["swift"]["version"])
+    assert by_name["libstdc++-12-dev"]["version"].startswith("12.")
+
+
+def test_its_inventory_is_well_formed(inventory: dict[str, Any]) -> None:
+    references = [it["bom-ref"] for it in inventory["components"]]
+    assert len(set(references)) == len(references)
+    for component in inventory["components"]:
+        assert component["type"] in ("application", "library")
+        assert re.fullmatch(
+            r"pkg:(generic|deb/debian)/[a-z0-9.%B-]+@[A-Za-z0-9.%_-]+(\?[a-z0-9=&-]+)?", component["purl"]
+        ), component["purl"]
+
+
 def test_it_is_small(recipe: dict[str, Any]) -> None:
-    assert recipe["Size"] < 250_000_000
+    assert recipe["Size"] < 120_000_000, "the target, of which Debian itself takes 77 MB"
     size = int(
         script("--once", "--entrypoint", "/usr/bin/stat", IMAGE, "-c", "%s", "/usr/local/bin/wsbridge")
     )

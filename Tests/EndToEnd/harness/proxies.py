@@ -94,11 +94,15 @@ class Proxy:
         userinfo = "{}:{}@".format(*credentials) if credentials else ""
         return f"{scheme or self._scheme}://{userinfo}{self.authority}"
 
-    def stop(self) -> None:
+    def kill(self) -> None:
+        """End it at once, so that it can be run again."""
         if self._process:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+    def stop(self) -> None:
+        self.kill()
         self._placeholder.close()
         shutil.rmtree(self.folder)
 

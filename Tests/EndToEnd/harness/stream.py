@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -87,6 +88,13 @@ class Stream:
         deadline = Deadline(f"the id {id}")
         while self.parser.last_event_id != id:
             assert self._read(deadline), "the stream ended before it got there"
+
+    def until_comments(self, count: int) -> None:
+        """Read until there were so many comments since the stream began; it has to keep what is raw."""
+        deadline = Deadline(f"comment {count}")
+        assert self.raw is not None
+        while len(re.findall(rb"^:", self.raw, re.MULTILINE)) < count:
+            assert self._read(deadline), "the stream ended before"
 
     def rest(self) -> list[Event]:
         """Read to the end of the body, which must be a clean one, and return the events left."""

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 
 from .patience import Deadline
 
 _READ_SIZE = 65536
+
+
+class SecureAddress(tuple[str, int]):
+    """Where TLS is spoken: an address with the settings to speak it with."""
+
+    context: ssl.SSLContext
+    #: What the certificate must be for.
+    name: str
+
+    @classmethod
+    def of(cls, host: str, port: int, context: ssl.SSLContext, name: str = "localhost") -> SecureAddress:
+        address = cls((host, port))
+        address.context = context
+        address.name = name
+        return address
 
 
 class Wire:
@@ -26,6 +42,12 @@ class Wire:
             self.socket.close()
             raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(address, SecureAddress):
+            try:
+                self.socket = address.context.wrap_socket(self.socket, server_hostname=address.name)
+            except OSError:
+                self.socket.close()
+                raise
         self._buffer = bytearray()
 
     def send(self, data: bytes) -> None:
