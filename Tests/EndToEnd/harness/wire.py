@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 
 from .patience import Deadline
 
 _READ_SIZE = 65536
+
+
+class SecureAddress(tuple[str, int]):
+    """Where TLS is spoken: an address with the settings to speak it with."""
+
+    context: ssl.SSLContext
+
+    @classmethod
+    def of(cls, host: str, port: int, context: ssl.SSLContext) -> SecureAddress:
+        address = cls((host, port))
+        address.context = context
+        return address
 
 
 class Wire:
@@ -26,6 +39,12 @@ class Wire:
             self.socket.close()
             raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(address, SecureAddress):
+            try:
+                self.socket = address.context.wrap_socket(self.socket, server_hostname="localhost")
+            except OSError:
+                self.socket.close()
+                raise
         self._buffer = bytearray()
 
     def send(self, data: bytes) -> None:
@@ -69,7 +88,8 @@ class Wire:
         return everything
 
     def half_close(self) -> None:
-        self.socket.shutdown(socket.SHUT_WR)
+        # Of the connection, whatever is spoken on it.
+        socket.socket.shutdown(self.socket, socket.SHUT_WR)
 
     def reset(self) -> None:
         """Close with an RST, as a crashed machine's kernel would."""
