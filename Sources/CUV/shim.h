@@ -22,3 +22,5 @@ static const int WSB_SOCK_NONBLOCK = SOCK_NONBLOCK;
 static const int WSB_MSG_DONTWAIT = MSG_DONTWAIT;
 static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int WSB_MSG_PEEK = MSG_PEEK;
+static const int WSB_SHUT_WR = SHUT_WR;
+static const int WSB_SHUT_RDWR = SHUT_RDWR;

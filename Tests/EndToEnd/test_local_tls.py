@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from assertions import assert_problem
-from harness import Authority, Bridge, Client, Deadline, LocalTLS, Upstream, await_truth, curl
+from harness import Authority, Bridge, Client, Curl, LocalTLS, Upstream, await_truth, curl
 from harness.certificates import encrypt_key
 from harness.environment import BINARY, clean_environment
 from harness.patience import PATIENCE
@@ -53,7 +53,9 @@ def handshake(bridge: Bridge, context: ssl.SSLContext) -> ssl.SSLSocket:
 
 
 def warnings(bridge: Bridge) -> list[str]:
-    return [record["message"] for record in bridge.records if record["level"] == "warning"]
+    """What the log warns of, but that the machine has few descriptors: over TLS a client takes three."""
+    messages = [record["message"] for record in bridge.records if record["level"] == "warning"]
+    return [message for message in messages if "(ulimit -n)" not in message]
 
 
 # What is spoken
@@ -514,17 +516,11 @@ def test_commands_speak_tls(renewal: Renewal, configured: list[str], upstream: U
     assert command("send", *configured, "--wait", "20s", "over TLS") == (0, "", "")
     assert upstream.peer().received(1) == ["over TLS"]
     large = "x" * 1_000_000
-    tail = subprocess.Popen(
-        [str(BINARY), "tail", *configured, "--since", "start"],
-        stdout=subprocess.PIPE,
-        env=clean_environment(),
-    )
-    assert tail.stdout
-    upstream.peer().send(large, "last")
-    assert tail.stdout.readline().decode() == large + "\n"
-    assert tail.stdout.readline() == b"last\n"
-    tail.send_signal(signal.SIGINT)
-    assert tail.wait(Deadline("it ends").left()) == 0
+    with Curl(str(BINARY), "tail", *configured, "--since", "start") as tail:
+        upstream.peer().send(large, "last")
+        tail.out.until(lambda text: text == f"{large}\nlast\n" or None, "both messages")
+        tail.interrupt()
+        assert tail.exit_code() == 0
 
 
 def test_commands_send_to_the_holder_of_the_certificate_alone(

@@ -256,6 +256,7 @@ def test_a_watchdog_for_another_process_is_not_fed(
     bridge.signal(signal.SIGTERM)
     # What comes next is the end, and there is nothing in between.
     assert "STOPPING" in watcher.next()
+    assert bridge.exit_code() == 0
 
 
 @pytest.mark.parametrize("path", ["/nowhere/at/all", "vsock:2:1", ""])

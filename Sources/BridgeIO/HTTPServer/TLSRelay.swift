@@ -200,7 +200,7 @@ internal import Glibc
             plain = []
             if case .open = inbound { inbound = .unwanted }
         }
-        if plain.isEmpty, case .ended = inbound { shutdown(inner, Int32(SHUT_WR)) }
+        if plain.isEmpty, case .ended = inbound { shutdown(inner, WSB_SHUT_WR) }
     }
 
     /// The client has closed its side, of TLS or of the connection.
@@ -208,7 +208,7 @@ internal import Glibc
         // It can never finish what it has not begun.
         guard isEstablished else { return close() }
         inbound = .ended
-        if plain.isEmpty { shutdown(inner, Int32(SHUT_WR)) }
+        if plain.isEmpty { shutdown(inner, WSB_SHUT_WR) }
     }
 
     /// Goes no further with a client that does not speak TLS, or none that we do; says so if there is a way.
@@ -217,7 +217,7 @@ internal import Glibc
         plain = []
         if failure.isPlainHTTP { sealed += HTTPResponse.plainToSecure } else { takeSealed() }
         // The daemon sees a client that is gone.
-        shutdown(inner, Int32(SHUT_RDWR))
+        shutdown(inner, WSB_SHUT_RDWR)
         guard case .open = outbound else { return }
         outbound = .ending
         beImpatient(after: TLSRelay.patienceForRest)
@@ -262,7 +262,7 @@ internal import Glibc
         sealed = []
         guard case .ending = outbound else { return }
         outbound = .ended
-        shutdown(outer, Int32(SHUT_WR))
+        shutdown(outer, WSB_SHUT_WR)
         beImpatient(after: TLSRelay.patienceForEnd)
     }
 
