@@ -38,6 +38,7 @@ def stream_mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """
     if request.param == "tls":
         monkeypatch.setattr(Bridge, "tls", request.getfixturevalue("local_tls"))
+        monkeypatch.setenv("CURL_CA_BUNDLE", str(request.getfixturevalue("authority").certificate))
     else:
         monkeypatch.setenv(STREAM_MODE, request.param)
     return request.param

@@ -9,26 +9,12 @@ internal import Glibc
 /// there is no room, are passed on, so that a client over TLS is treated as any other. What a client can make us hold is
 /// bounded: nothing is read where the other side takes nothing.
 @safe final class TLSRelay {
-    /// What the client sends.
-    private enum Inbound {
-        /// Becomes ended or unwanted.
-        case open
-        /// The client has closed its side; final.
-        case ended
-        /// Nobody reads it any more; becomes ended.
-        case unwanted
-    }
-
-    /// What it is sent.
-    private enum Outbound {
-        /// Becomes ending.
-        case open
-        /// Nothing more comes, but not all of it is out. Becomes ended.
-        case ending
-        /// Our side is closed; final.
-        case ended
-    }
-
+    /// What is encrypted at a time: the most that a record of TLS holds.
+    private static let pieceBytes = 16 * 1024
+    /// So many pieces at a time, so that others get their turn.
+    private static let mostPieces = 8
+    /// What a client may still send that nobody reads, before it is cut off.
+    private static let mostUnwanted = 256 * 1024
     /// How long a client may take nothing of what is left for it.
     private static let patienceForRest = Duration.seconds(30)
     /// How long it may take to close its side, after ours.
@@ -50,6 +36,7 @@ internal import Glibc
     private var plain: ArraySlice<UInt8> = []
     /// Encrypted, and not taken by the client's socket yet.
     private var sealed: ArraySlice<UInt8> = []
+    private var unwantedBytes = 0
     private var patience: LoopTimer?
     private(set) var isGone = false
 
@@ -151,7 +138,11 @@ internal import Glibc
             if errno != EAGAIN, errno != EINTR { close() }
             return
         }
-        guard case .open = inbound else { return }
+        guard case .open = inbound else {
+            unwantedBytes += count
+            if unwantedBytes > TLSRelay.mostUnwanted { close() }
+            return
+        }
         let bytes = unsafe UnsafeBufferPointer(rebasing: loop.readBuffer[..<count])
         session.receive(unsafe bytes.span)
         decrypt()
@@ -227,12 +218,18 @@ internal import Glibc
 
     /// Encrypts what was written for the client, while it takes what was encrypted before.
     private func sendOn() {
-        guard case .open = outbound, sealed.isEmpty else { return }
+        for _ in 0..<TLSRelay.mostPieces {
+            guard !isGone, case .open = outbound, sealed.isEmpty, sendPiece() else { return }
+        }
+    }
+
+    /// Returns whether there may be more.
+    private func sendPiece() -> Bool {
         let buffer = unsafe UnsafeMutableRawPointer(mutating: loop.readBuffer.baseAddress)
-        let count = unsafe recv(inner, buffer, loop.readBuffer.count, WSB_MSG_DONTWAIT)
+        let count = unsafe recv(inner, buffer, TLSRelay.pieceBytes, WSB_MSG_DONTWAIT)
         guard count > 0 else {
             if count == 0 || (errno != EAGAIN && errno != EINTR) { endOutbound() }
-            return
+            return false
         }
         do throws(TLSFailure) {
             try session.write(unsafe UnsafeBufferPointer(rebasing: loop.readBuffer[..<count]).span)
@@ -241,6 +238,7 @@ internal import Glibc
         } catch {
             close()
         }
+        return count == TLSRelay.pieceBytes
     }
 
     private func takeSealed() {

@@ -45,6 +45,7 @@ class Bridge:
         wrapper = [*(namespace.wrapper if namespace else []), *wrapper]
         if self.tls and arguments[0] == "serve":
             arguments = tuple(self.tls.added(arguments))
+        self._arguments = arguments
         assert binary.exists(), f"{binary} is missing: build it, or set WSBRIDGE_BINARY"
         self.process = subprocess.Popen(
             [*wrapper, str(binary), *arguments],
@@ -94,6 +95,14 @@ class Bridge:
     @property
     def base(self) -> str:
         return f"{'https' if self.tls else 'http'}://{self.address[0]}:{self.address[1]}"
+
+    @property
+    def flags(self) -> list[str]:
+        """By which the commands that talk to a bridge find this one."""
+        configuration = (
+            ["--config", self._arguments[self._arguments.index("--config") + 1]] if self.tls else []
+        )
+        return [*configuration, "--listen", f"{self.address[0]}:{self.address[1]}"]
 
     @property
     def records(self) -> list[dict[str, Any]]:
