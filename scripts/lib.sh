@@ -44,6 +44,7 @@ test_packages=(
     "shellcheck: lints the scripts"
     "squid: an HTTP proxy for the proxy tests"
     "strace: counts system calls"
+    "systemd: checks the units in config"
     "tinyproxy-bin: another HTTP proxy"
     "zsh: another shell for which there are completions"
 )

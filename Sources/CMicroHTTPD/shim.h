@@ -18,14 +18,20 @@ struct wsbridge_callbacks
     void *context;
 };
 
-/* A daemon in external epoll mode on a listening socket. */
+/* A daemon in external epoll mode on a listening socket; -1: none, it is handed its connections. */
 static inline struct MHD_Daemon *wsbridge_start_daemon(int descriptor, struct wsbridge_callbacks callbacks,
                                                        size_t connection_memory_bytes,
                                                        unsigned int connection_limit)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+    const unsigned int listening = descriptor < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0;
+    /* With that flag the option is refused, whatever socket it names. */
+    struct MHD_OptionItem socket[] = {
+        {descriptor < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, descriptor, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | listening, 0,
                             callbacks.may_accept, callbacks.context, callbacks.answer, callbacks.context,
-                            MHD_OPTION_EXTERNAL_LOGGER, callbacks.log, callbacks.context, MHD_OPTION_LISTEN_SOCKET, descriptor,
+                            MHD_OPTION_EXTERNAL_LOGGER, callbacks.log, callbacks.context, MHD_OPTION_ARRAY, socket,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes,
                             MHD_OPTION_CONNECTION_LIMIT, connection_limit,
                             MHD_OPTION_URI_LOG_CALLBACK, callbacks.target_read, callbacks.context,

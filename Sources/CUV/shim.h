@@ -18,9 +18,13 @@ static inline void wsbridge_keep_from_programs(unsigned int first) {
 /* What glibc declares for sockets as enumerations, Swift finds only in the C module that it happened to read first.
    These are always here. */
 static const int WSB_SOCK_STREAM = SOCK_STREAM;
+static const int WSB_SOCK_DGRAM = SOCK_DGRAM;
 static const int WSB_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int WSB_SOCK_NONBLOCK = SOCK_NONBLOCK;
 static const int WSB_EFD_CLOEXEC = EFD_CLOEXEC;
 static const int WSB_EFD_NONBLOCK = EFD_NONBLOCK;
 static const int WSB_MSG_DONTWAIT = MSG_DONTWAIT;
 static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;
+static const int WSB_MSG_PEEK = MSG_PEEK;
+static const int WSB_SHUT_WR = SHUT_WR;
+static const int WSB_SHUT_RDWR = SHUT_RDWR;

@@ -41,6 +41,10 @@ final class Bridge {
     /// Nil where no connection wants the network watched; a failure where the system does not allow it.
     var networkWatch: Result<NetworkWatcher, NetworkFailure>?
     private(set) var server: HTTPServer?
+    /// Nil: clients speak plain HTTP.
+    var certificate: ServerCertificate?
+    /// Called when something has happened to a connection, or connections have come or gone.
+    var onStandingChange: () -> Void = {}
     var shutdown: Shutdown?
 
     private let flushes: FlushRound
@@ -75,9 +79,14 @@ final class Bridge {
 
     /// Listens, dials, and from then on serves while the loop runs.
     ///
+    /// It listens on the socket that was `passed`, if one was.
+    ///
     /// - Throws: `ListenFailure` if the address cannot be had.
-    func start() throws(ListenFailure) {
-        let socket = try ListenSocket(configuration.http.listen)
+    func start(on passed: ListenSocket? = nil) throws(ListenFailure) {
+        let http = configuration.http
+        let socket =
+            if let passed { passed } else { try ListenSocket(http.listen, mode: http.socketMode) }
+        try loadCertificate()
         boundMemory()
         watchNetwork()
         // Before anyone is answered: a page that is told 404 does not come back.
@@ -91,7 +100,8 @@ final class Bridge {
             settings: configuration.http,
             handler: self,
             upstreams: connections.count,
-            streamMode: configuration.streamMode
+            streamMode: configuration.streamMode,
+            certificate: certificate
         )
         self.server = server
         server.onRefusals = { [log, limit = server.connectionLimit] count in
@@ -124,7 +134,7 @@ final class Bridge {
             )
         }
         turnEnd = BeforeWaiting(loop: loop) { [unowned self] in endTurn() }
-        log.info("listening", ["address": .text(server.address.text)])
+        tellAddress(of: server)
         for connection in connections.values { connection.upstream.start() }
     }
 
@@ -164,6 +174,7 @@ final class Bridge {
             stored: stored,
             outbox: outboxName(of: stored)
         )
+        connection.onStandingChange = { [unowned self] in onStandingChange() }
         connection.upstream.network = network
         connection.upstream.isHeldBack = store?.isCongested ?? false
         connections[name] = connection
@@ -184,6 +195,7 @@ final class Bridge {
         hub.settings = configuration.http
         boundMemory()
         server?.deadlines.timeout = configuration.http.requestTimeout
+        updateCertificate(&change)
         change.renewed = connections.filter { name, connection in
             !change.removed.contains(name) && !change.replaced.contains(name)
                 && connection.upstream.hasOutdatedFiles
@@ -237,6 +249,7 @@ final class Bridge {
         }
         // Last, so that a merged stream whose connections are all replaced by others goes on.
         for name in removed { remove(name) }
+        onStandingChange()
     }
 
     /// Lets a connection go: it is not found any more, its upstream is closed, then its streams end.

@@ -78,6 +78,15 @@ final class BridgedConnection {
         )
     }
 
+    /// Called when something has happened to it.
+    var onStandingChange: () -> Void {
+        get { journal.onHappening }
+        set { journal.onHappening = newValue }
+    }
+
+    /// Whether it counts as ready; nil: it is not to be up all the time.
+    var isUp: Bool? { isToBeUp ? upstream.isReady : nil }
+
     /// Tells the connection whether someone reads it.
     func noteAudience() { upstream.isFollowed = hub.hasAudience(index) }
 

@@ -3,7 +3,7 @@ internal import BridgeIO
 
 /// Says by the exit code whether the bridge is alive, within two seconds.
 func runHealth(_ endpoint: BridgeEndpoint) -> ExitCode {
-    let client = HTTPClient(endpoint.address)
+    let client = HTTPClient(endpoint)
     do throws(ClientFailure) {
         let reply = try client.begin(.health, within: .seconds(2))
         guard reply.status != 200 else { return .clean }
@@ -29,7 +29,7 @@ private final class MessageSender {
 
     init(_ order: SendOrder) {
         self.order = order
-        client = HTTPClient(order.endpoint.address)
+        client = HTTPClient(order.endpoint)
     }
 
     /// Sends a message that stands in this line of stdin, if it does.

@@ -5,11 +5,15 @@ internal import Storage
 extension ConfigurationFiles {
     /// The files of this machine, with all that a bridge needs of them at its start.
     ///
-    /// `patience` is how long a pipe may take.
-    static func ofMachine(patience: Duration = .seconds(60)) -> ConfigurationFiles {
+    /// `patience` is how long a pipe may take, `address` that of the socket that was passed, if one was.
+    static func ofMachine(
+        patience: Duration = .seconds(60),
+        passed address: ListenAddress? = nil
+    ) -> ConfigurationFiles {
         let folder = Machine.executableFolder
         var files = ConfigurationFiles.local(patience: patience)
         files.tryTLS = \.fileFaults
+        files.passedAddress = address
         files.executableFolder = folder
         files.builtInPresets = { BuiltInPresets.all }
         files.memoryLimit = { .ofSystem }

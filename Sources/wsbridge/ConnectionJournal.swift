@@ -8,6 +8,8 @@ final class ConnectionJournal: ConnectionSink {
     private let index: ConnectionIndex
     /// The URL that is being dialled, if it is known.
     var url: () -> WebSocketURL? = { nil }
+    /// Called after each lifecycle event.
+    var onHappening: () -> Void = {}
     private let hub: EventHub
     private let log: Log
 
@@ -29,6 +31,7 @@ final class ConnectionJournal: ConnectionSink {
     func happened(_ event: Lifecycle) {
         hub.append(.status(event), of: index)
         log.write(event, of: name, url: url()?.redacted)
+        onHappening()
     }
 
     func remarked(_ remark: SocketRemark) {

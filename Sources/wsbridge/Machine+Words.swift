@@ -32,6 +32,13 @@ extension Machine {
         return environment
     }
 
+    /// Takes these variables out of the environment, before anything else could look at it.
+    static func forget(_ names: [String]) {
+        for name in names { unsafe unsetenv(name) }
+    }
+
+    static var processNumber: Int32 { getpid() }
+
     struct Environment {
         private(set) var variables: [String: String] = [:]
         /// About our own variables that are not UTF-8.

@@ -10,6 +10,9 @@ final class Service {
     private let bridge: Bridge
     /// Reads the configuration again; nil: there is no file.
     private let reread: (() throws(StartError) -> BridgeConfiguration)?
+    /// The socket to listen on; nil: it is still to be made.
+    private let passed: ListenSocket?
+    private let supervision: Supervision
     private var signals: [SignalWatcher] = []
     private var reaper: OrphanReaper?
     private var wakeWatcher: WakeWatcher?
@@ -18,9 +21,12 @@ final class Service {
     init(
         _ configuration: BridgeConfiguration,
         loop: Loop,
+        on passed: ListenSocket? = nil,
+        for supervisor: SupervisorEnvironment = SupervisorEnvironment(),
         reread: (() throws(StartError) -> BridgeConfiguration)? = nil
     ) throws(StartError) {
         self.reread = reread
+        self.passed = passed
         self.loop = loop
         let page = try FoundPage(
             configuration.http.publicDirectory,
@@ -30,6 +36,7 @@ final class Service {
         log = Log(settings: configuration.log, wallTime: { loop.wallTime })
         let store = try Service.openStore(in: configuration.storage.directory, loop: loop, log: log)
         bridge = Bridge(configuration, files: page.files, loop: loop, log: log, store: store)
+        supervision = Supervision(supervisor, of: bridge)
         for complaint in page.complaints {
             log.warning("a folder for the page is passed over", ["reason": .text(complaint)])
         }
@@ -55,7 +62,7 @@ final class Service {
     func run(onListening: (ListenAddress) -> Void = { _ in }) -> ExitCode {
         watchSignals()
         do throws(ListenFailure) {
-            try bridge.start()
+            try bridge.start(on: passed)
         } catch {
             let address = bridge.configuration.http.listen.text
             log.error(
@@ -65,6 +72,7 @@ final class Service {
             return .cannotBind
         }
         if let server = bridge.server { onListening(server.address) }
+        supervision.begin()
         loop.run()
         bridge.server?.stop()
         log.info("stopped")
@@ -88,6 +96,8 @@ final class Service {
 
     private func reload() {
         guard bridge.shutdown == nil else { return }
+        supervision.tellReloading()
+        defer { supervision.tellReady() }
         guard let reread else { return log.info("nothing to reload: there is no configuration file") }
         do throws(StartError) {
             log.write(LogRecord(bridge.reload(try reread())))
@@ -103,6 +113,7 @@ final class Service {
             Machine.exitNow(128 + signal)
         }
         log.info("stopping", ["signal": .text(signal == SIGTERM ? "SIGTERM" : "SIGINT")])
+        supervision.tellStopping()
         let shutdown = Shutdown(bridge) { [unowned self] in loop.stop() }
         bridge.shutdown = shutdown
         shutdown.begin()

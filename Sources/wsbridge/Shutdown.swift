@@ -52,7 +52,9 @@ final class Shutdown {
     /// Nearly always it is at once; a client that is slow to read may still take its last bytes.
     func turnEnded() {
         let answersOwed = bridge.server?.heldAnswerCount ?? 0
-        guard isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0 else { return }
+        guard isEndingStreams, bridge.hub.subscriberCount == 0, answersOwed == 0,
+            bridge.server?.isOwing != true
+        else { return }
         finish()
     }
 

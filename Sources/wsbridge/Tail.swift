@@ -19,7 +19,7 @@ final class Tail {
 
     init(_ order: TailOrder) {
         self.order = order
-        client = HTTPClient(order.endpoint.address, output: Machine.output)
+        client = HTTPClient(order.endpoint, output: Machine.output)
         cursor = TailCursor(order.start)
     }
 

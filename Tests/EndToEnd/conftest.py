@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from harness import (
     Authority,
     Bridge,
     DistantUpstream,
+    LocalTLS,
     OpenSSLServer,
     Peer,
     RawUpstream,
@@ -20,7 +22,7 @@ from harness import (
     WebServer,
 )
 from harness.browser import Browser, Visit, running_browser
-from harness.environment import STREAM_MODE
+from harness.environment import STREAM_MODE, TLS_FOR_ALL
 from presets import Change, configuration
 from services.service import Service
 
@@ -28,11 +30,31 @@ from services.service import Service
 STORE_UNUSABLE = 74
 
 
-@pytest.fixture(params=["detached", "suspended", "pulled"])
+@pytest.fixture(params=["detached", "suspended", "pulled", "tls"])
 def stream_mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Have bridges write their event streams in each way in turn; modules of streams use it throughout."""
-    monkeypatch.setenv(STREAM_MODE, request.param)
+    """Have bridges write their event streams in each way in turn; modules of streams use it throughout.
+
+    Over TLS that is the best way, through what encrypts.
+    """
+    if request.param == "tls":
+        monkeypatch.setattr(Bridge, "tls", request.getfixturevalue("local_tls"))
+        monkeypatch.setenv("CURL_CA_BUNDLE", str(request.getfixturevalue("authority").certificate))
+    else:
+        monkeypatch.setenv(STREAM_MODE, request.param)
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def everything_over_tls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all bridges speak TLS to their clients, where the environment asks for that."""
+    if os.environ.get(TLS_FOR_ALL):
+        monkeypatch.setattr(Bridge, "tls", request.getfixturevalue("local_tls"))
+
+
+@pytest.fixture(scope="session")
+def local_tls(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> LocalTLS:
+    """A certificate with which bridges may speak TLS to their clients."""
+    return LocalTLS(authority, tmp_path_factory.mktemp("local-tls"))
 
 
 @pytest.fixture

@@ -333,7 +333,7 @@ def test_who_is_outrun_is_told_how_much_was_lost(
 
 def test_tail_reads_the_disk(filled: Any, run_bridge: Serve) -> None:
     bridge, _ = filled(3_000)
-    tail = run_bridge("tail", "--since", "start", "--listen", "{}:{}".format(*bridge.address))
+    tail = run_bridge("tail", "--since", "start", *bridge.flags)
     lines = tail.out.until(
         lambda text: text.splitlines() if text.count("\n") >= 3_000 else None, "all of the history"
     )

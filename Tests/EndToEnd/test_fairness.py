@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import struct
 from collections.abc import Callable
 
@@ -12,6 +11,7 @@ import pytest
 from harness import Bridge, RawPeer, RawUpstream
 from harness.patience import Deadline
 from harness.raw_upstream import frame
+from harness.wire import Wire
 
 pytestmark = pytest.mark.usefixtures("stream_mode")
 
@@ -20,7 +20,7 @@ class Reader:
     """An open stream, read as fast as Python can."""
 
     def __init__(self, bridge: Bridge):
-        self._socket = socket.create_connection(bridge.address)
+        self._socket = Wire(bridge.address).socket
         self._socket.settimeout(Deadline("the stream").seconds)
         self._socket.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         received = b""

@@ -24,7 +24,9 @@ in_every_mode = pytest.mark.usefixtures("stream_mode")
 
 
 def warnings(bridge: Bridge) -> list[str]:
-    return [record["message"] for record in bridge.records if record["level"] == "warning"]
+    """What the log warns of, but that the machine has few descriptors: over TLS a client takes three."""
+    messages = [record["message"] for record in bridge.records if record["level"] == "warning"]
+    return [message for message in messages if "(ulimit -n)" not in message]
 
 
 # Which one is used

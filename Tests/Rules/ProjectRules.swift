@@ -19,10 +19,12 @@ enum ProjectRules {
             "HTTPServer": ["CMicroHTTPD", "CUV"],
             "Streams": ["CUV"],
             "Transfers": ["CCURL"],
-            "Upstream": ["COpenSSL", "CZlib"],
+            "TLS": ["COpenSSL"],
+            "Upstream": ["CZlib"],
             "Network": ["CNetlink", "CUV"],
             "Log": [],
             "Client": ["CUV"],
+            "Supervision": ["CUV"],
             "YAML": ["CYAML"],
             "PublicFiles": ["CPublicFiles"],
         ].map { folder, libraries in
@@ -44,15 +46,18 @@ enum ProjectRules {
     ]
 
     /// libuv is called by the loop alone, whoever imports it.
-    static let libuvCalls = ["HTTPServer/", "Streams/", "Upstream/", "Network/", "Log/", "YAML/", "Client/"]
-        .map {
-            folder in
-            WordRule(
-                folder: "Sources/BridgeIO/\(folder)",
-                words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],
-                reasonSuffices: false
-            )
-        }
+    static let libuvCalls = [
+        "HTTPServer/", "Streams/", "Upstream/", "Network/", "Log/", "YAML/", "Client/", "TLS/",
+        "Supervision/",
+    ]
+    .map {
+        folder in
+        WordRule(
+            folder: "Sources/BridgeIO/\(folder)",
+            words: [.init("libuv", pattern: #"\b(uv|UV)_"#)],
+            reasonSuffices: false
+        )
+    }
 
     /// The same events and the same `now` must give the same actions: clocks, randomness and threads are arguments.
     static let purity = ["Sources/WebSocketProtocol/", "Sources/BridgeCore/"].map { folder in

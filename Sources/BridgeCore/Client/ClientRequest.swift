@@ -32,10 +32,13 @@ package struct ClientRequest: Equatable, Sendable {
 package struct BridgeEndpoint: Equatable, Sendable {
     package var address: ListenAddress
     package var token: Secret?
+    /// Whom it speaks TLS with; nil: it speaks plain HTTP.
+    package var peer: BridgePeer?
 
-    package init(address: ListenAddress, token: Secret? = nil) {
+    package init(address: ListenAddress, token: Secret? = nil, peer: BridgePeer? = nil) {
         self.address = address
         self.token = token
+        self.peer = peer
     }
 
     /// The field that carries the token, if there is one.
@@ -49,6 +52,14 @@ package struct BridgeEndpoint: Equatable, Sendable {
         let pairs = query.map { "\($0.0)=\(PercentCoding.encode($0.1))" }
         return "\(base)/\(resource)" + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
+}
+
+/// Who may answer a command over TLS.
+package enum BridgePeer: Equatable, Sendable {
+    /// Whoever does.
+    case anybody
+    /// The one that shows the first certificate of this file, whatever names and dates are in it.
+    case holder(ofFirstIn: String)
 }
 
 extension ListenAddress {

@@ -18,7 +18,7 @@ struct OrderSources {
         _ read: (inout SettingReader, BridgeEndpoint) -> Order
     ) throws(StartError) -> Order {
         var reader = SettingReader(arguments, environment, for: command)
-        var endpoint = BridgeEndpoint(address: address(&reader))
+        var endpoint = self.endpoint(&reader, isTrusting: command == .health)
         // Whether the bridge is alive is told to everybody.
         if command != .health {
             reader.read(.token, Secret.init(bearerToken:)) { endpoint.token = $0 }
@@ -30,26 +30,38 @@ struct OrderSources {
 
     /// Finds the bridge as `serve` finds its address.
     ///
-    /// Of a file only the address matters: what else is wrong with it is not this command's business.
-    private func address(_ reader: inout SettingReader) -> ListenAddress {
-        var listen = HTTPSettings().listen
+    /// Of a file only the address matters, and the certificate by which the bridge is known: what else is wrong with it
+    /// is not this command's business.
+    private func endpoint(_ reader: inout SettingReader, isTrusting: Bool) -> BridgeEndpoint {
+        var endpoint = BridgeEndpoint(address: HTTPSettings().listen)
         var place = reader.place(of: .listen)
+        let file = reader.configurationFile.map { path in
+            ConfigurationFile(path: path, environment: environment, files: files)
+        }
+        var concerns: [String] = []
         if reader.isGiven(.listen) {
-            reader.read(.listen, ListenAddress.init(text:)) { listen = $0 }
-        } else if let path = reader.configurationFile {
-            place = path
-            let file = ConfigurationFile(path: path, environment: environment, files: files)
+            reader.read(.listen, ListenAddress.init(text:)) { endpoint.address = $0 }
+        } else if let file {
+            place = file.path
+            concerns = ["http:", "http.listen:"]
+            endpoint.address = file.draft.http.listen
+        }
+        if let tls = file?.draft.http.tls {
+            endpoint.peer = isTrusting ? .anybody : .holder(ofFirstIn: tls.certificateFile)
+            if !isTrusting { concerns += ["http.tls:", "http.tls.certificate:"] }
+        }
+        if let file, !concerns.isEmpty {
             reader.complain(
                 file.complaintsByLine.filter { complaint in
-                    !file.isParsed || ["http:", "http.listen:"].contains { complaint.text.hasPrefix($0) }
+                    !file.isParsed || concerns.contains { complaint.text.hasPrefix($0) }
                 }
             )
-            listen = file.draft.http.listen
         }
-        if listen.reachable == nil {
+        if endpoint.address.reachable == nil {
             reader.complain(place, "a bridge on port 0 cannot be found; name the port it really has", .usage)
         }
-        return listen.reachable ?? listen
+        endpoint.address = endpoint.address.reachable ?? endpoint.address
+        return endpoint
     }
 }
 

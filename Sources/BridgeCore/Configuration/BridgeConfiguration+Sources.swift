@@ -31,7 +31,8 @@ extension BridgeConfiguration {
         reader.read(.dataDirectory, StorageSettings.path) { storage.directory = $0 }
         reader.read(.streamMode, StreamMode.init(text:)) { streamMode = $0 }
         readAccess(&reader, file)
-        requireToken(&reader, file)
+        if command == .serve, let address = files.passedAddress { http.listen = address }
+        requireToken(&reader, file, isPassed: command == .serve && files.passedAddress != nil)
         requirePage(&reader, file, files)
         guard reader.complaints.isEmpty else { throw StartError(reader.complaints) }
     }
@@ -104,12 +105,19 @@ extension BridgeConfiguration {
     /// A bridge that other machines reach and that asks for no token must have been wanted.
     ///
     /// Says nothing where a token, or the permission, was given that is itself wrong.
-    private func requireToken(_ reader: inout SettingReader, _ file: ConfigurationFile?) {
+    private func requireToken(
+        _ reader: inout SettingReader,
+        _ file: ConfigurationFile?,
+        isPassed: Bool
+    ) {
         let isTold = reader.isWrong(.token) || reader.isWrong(.allowAnonymous) || file?.tellsOfAccess == true
         guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !isTold else { return }
         let text =
             "\(http.listen.text) can be reached from other machines and no token is set: set WSBRIDGE_TOKEN to "
             + "a secret that clients must present, or WSBRIDGE_ALLOW_ANONYMOUS=true to let everyone in"
+        guard !isPassed else {
+            return reader.complain("the socket that was passed", text, .configuration)
+        }
         guard var complaint = file?.place(of: "http.listen"), !reader.isGiven(.listen) else {
             return reader.complain(reader.place(of: .listen), text, .configuration)
         }

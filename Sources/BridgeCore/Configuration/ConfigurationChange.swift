@@ -29,7 +29,7 @@ package struct ConfigurationChange: Equatable, Sendable {
         result = new
         for setting in ConfigurationChange.httpSettings {
             guard setting.differs(old.http, new.http) else { continue }
-            if setting.awaitsRestart(new.http, subscribers) {
+            if setting.awaitsRestart(old.http, new.http, subscribers) {
                 awaitingRestart.append("http." + setting.key)
                 setting.keep(old.http, &result.http)
             } else {
@@ -47,6 +47,11 @@ package struct ConfigurationChange: Equatable, Sendable {
         result.log = old.log
     }
 
+    /// The files of `http.tls` hold something else, though their names may be the same.
+    package mutating func noteRenewedCertificate() {
+        if !settings.contains("http.tls") { settings.append("http.tls") }
+    }
+
     /// There is nothing to do, and nothing waits for a restart.
     package var isEmpty: Bool {
         [added, removed, replaced, renewed, settings, awaitingRestart].allSatisfy(\.isEmpty)
@@ -58,17 +63,17 @@ package struct ConfigurationChange: Equatable, Sendable {
         let key: String
         let differs: (HTTPSettings, HTTPSettings) -> Bool
         let keep: (HTTPSettings, inout HTTPSettings) -> Void
-        let awaitsRestart: (HTTPSettings, _ room: Int) -> Bool
+        let awaitsRestart: (HTTPSettings, HTTPSettings, _ room: Int) -> Bool
 
         init<Value: Equatable>(
             _ key: String,
             _ path: WritableKeyPath<HTTPSettings, Value>,
-            awaitsRestart: @escaping (_ new: Value, _ room: Int) -> Bool = { _, _ in false }
+            awaitsRestart: @escaping (_ old: Value, _ new: Value, _ room: Int) -> Bool = { _, _, _ in false }
         ) {
             self.key = key
             differs = { $0[keyPath: path] != $1[keyPath: path] }
             keep = { $1[keyPath: path] = $0[keyPath: path] }
-            self.awaitsRestart = { awaitsRestart($0[keyPath: path], $1) }
+            self.awaitsRestart = { awaitsRestart($0[keyPath: path], $1[keyPath: path], $2) }
         }
     }
 
@@ -77,16 +82,18 @@ package struct ConfigurationChange: Equatable, Sendable {
     /// What the listening socket and the HTTP daemon were made with cannot be changed.
     private static var httpSettings: [HTTPSetting] {
         [
-            HTTPSetting("listen", \.listen) { _, _ in true },
-            HTTPSetting("publicDirectory", \.publicDirectory) { _, _ in true },
+            HTTPSetting("listen", \.listen) { _, _, _ in true },
+            HTTPSetting("socketMode", \.socketMode) { _, _, _ in true },
+            HTTPSetting("publicDirectory", \.publicDirectory) { _, _, _ in true },
             HTTPSetting("tokens", \.tokens),
             HTTPSetting("allowAnonymous", \.allowAnonymous),
             HTTPSetting("allowedOrigins", \.allowedOrigins),
             HTTPSetting("allowedHosts", \.allowedHosts),
+            HTTPSetting("tls", \.tls) { old, new, _ in (old == nil) != (new == nil) },
             HTTPSetting("maxBodyBytes", \.maxBodyBytes),
-            HTTPSetting("maxSubscribers", \.maxSubscribers) { new, room in new > room },
+            HTTPSetting("maxSubscribers", \.maxSubscribers) { _, new, room in new > room },
             HTTPSetting("maxFilters", \.maxFilters),
-            HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _ in true },
+            HTTPSetting("maxConnectionsPerClient", \.maxConnectionsPerClient) { _, _, _ in true },
             HTTPSetting("keepAlive", \.keepAlive),
             HTTPSetting("retry", \.retry),
             HTTPSetting("requestTimeout", \.requestTimeout),

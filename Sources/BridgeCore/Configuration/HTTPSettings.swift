@@ -1,6 +1,8 @@
 /// The section `http`: how the bridge is reached and by whom.
 package struct HTTPSettings: Equatable, Sendable {
     package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+    /// Of the file of a unix socket.
+    package var socketMode = SocketMode.owner
     package var publicDirectory = PublicDirectory()
     /// None: everyone may do everything.
     package var tokens: [AccessToken] = []
@@ -10,6 +12,8 @@ package struct HTTPSettings: Equatable, Sendable {
     package var allowedOrigins: [String] = []
     /// Further names the bridge is reached by, or `*`.
     package var allowedHosts: [String] = []
+    /// Nil: clients speak plain HTTP.
+    package var tls: ServerTLSSettings?
     /// Of a request's body.
     package var maxBodyBytes = 1 << 20
     package var maxSubscribers = 10_000

@@ -81,6 +81,11 @@ package enum Invocation: Equatable, Sendable {
         return reader.configurationFile != nil
     }
 
+    /// Whether the bridge is to serve what others have set up, be it a socket.
+    package static func serves(arguments: some Collection<String>) -> Bool {
+        CommandArguments(arguments).command.flatMap { Command($0) } == .serve
+    }
+
     private static func topic(_ arguments: CommandArguments) throws(StartError) -> String {
         try requirePlain(arguments, operands: 1)
         guard let word = arguments.operands.first else { return HelpText.overview }

@@ -2,6 +2,7 @@
 package enum ListenAddress: Equatable, Sendable {
     /// A host name or IP address (no brackets); a nil host stands for all interfaces, port 0 for any free one.
     case tcp(host: String?, port: UInt16)
+    /// A path that begins with NUL is an abstract name, which can only be passed to us.
     case unix(path: String)
 
     /// What fits into a `sockaddr_un` beside its final NUL.
@@ -45,7 +46,7 @@ package enum ListenAddress: Equatable, Sendable {
     /// The form in which it is written.
     package var text: String {
         switch self {
-        case .unix(let path): "unix:" + path
+        case .unix(let path): "unix:" + (path.utf8.first == 0 ? "@" + path.dropFirst() : path)
         case .tcp(let host, let port):
             if let host, host.contains(":") { "[\(host)]:\(port)" } else { "\(host ?? ""):\(port)" }
         }
@@ -54,6 +55,11 @@ package enum ListenAddress: Equatable, Sendable {
     private static let malformed = MalformedValue("host:port, [v6]:port, :port or unix:PATH")
 
     private static func path(_ text: Substring) throws(MalformedValue) -> String {
+        guard !text.hasPrefix("@") else {
+            throw MalformedValue(
+                "unix:PATH with the path of a file (an abstract socket has no permissions; ./@ begins a file's name)"
+            )
+        }
         guard (1...longestPath).contains(text.utf8.count), !text.utf8.contains(0) else {
             throw MalformedValue("unix:PATH with a path of at most \(longestPath) bytes")
         }

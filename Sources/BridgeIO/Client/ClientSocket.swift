@@ -9,10 +9,16 @@ internal import Glibc
     typealias Deadline = ContinuousClock.Instant
 
     private let descriptor: Int32
+    /// Nil: what is sent and received is plain.
+    private var tls: TLSSession?
+    /// Came, was decrypted, and was not asked for yet.
+    private var decrypted: [UInt8] = []
+    private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     /// Connects to the first of the host's addresses that answers.
-    init(_ address: ListenAddress, by deadline: Deadline) throws(ClientFailure) {
+    init(_ endpoint: BridgeEndpoint, by deadline: Deadline) throws(ClientFailure) {
+        let address = endpoint.address
         switch address {
         case .unix(let path):
             descriptor = try ClientSocket.open(AF_UNIX, by: deadline) { descriptor in
@@ -29,6 +35,7 @@ internal import Glibc
             set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
             set(Int32(IPPROTO_TCP), TCP_KEEPCNT, 3)
         }
+        if let peer = endpoint.peer { tls = try handshake(with: peer, at: address, by: deadline) }
     }
 
     deinit { close(descriptor) }
@@ -87,15 +94,91 @@ internal import Glibc
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
     }
 
+    // MARK: TLS
+
+    private func handshake(
+        with peer: BridgePeer,
+        at address: ListenAddress,
+        by deadline: Deadline
+    ) throws(ClientFailure) -> TLSSession {
+        var host = "localhost"
+        if case .tcp(let name?, _) = address { host = name }
+        // Whose certificate it is is looked at below: its names need not be the ones that we know the bridge by.
+        var settings = TLSSettings()
+        settings.verifies = false
+        let session = try ClientSocket.unreachable { () throws(TLSFailure) -> TLSSession in
+            try TLSSession(context: TLSContext(settings), host: host, peer: "the bridge")
+        }
+        while true {
+            let isComplete = try ClientSocket.unreachable { () throws(TLSFailure) -> Bool in
+                try session.handshake()
+            }
+            let isSent = try write(session.takeOutput(), by: deadline)
+            if isComplete { break }
+            guard isSent, try ingest(into: session, by: deadline) else {
+                throw .unreachable("it closed the connection")
+            }
+        }
+        guard case .holder(let file) = peer else { return session }
+        guard let expected = CertificateFile.first(in: file), session.peerCertificate == expected else {
+            throw .unreachable(
+                "its certificate is not the one in \(file); if that was renewed, reload the bridge"
+            )
+        }
+        return session
+    }
+
+    private static func unreachable<Result>(
+        _ body: () throws(TLSFailure) -> Result
+    ) throws(ClientFailure) -> Result {
+        do throws(TLSFailure) {
+            return try body()
+        } catch {
+            throw .unreachable(error.error)
+        }
+    }
+
+    /// Waits for bytes and hands them to TLS; returns false if the peer closed.
+    private func ingest(into session: TLSSession, by deadline: Deadline?) throws(ClientFailure) -> Bool {
+        let bytes = try read(by: deadline, output: nil)
+        session.receive(bytes.span)
+        return !bytes.isEmpty
+    }
+
+    /// Decrypts what came.
+    private func decrypt(_ session: TLSSession) throws(ClientFailure) {
+        let end = session.read { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe decrypted.append(contentsOf: $0) }
+            return true
+        }
+        switch end {
+        case .needsMore: break
+        case .closed: hasEnded = true
+        case .failed(let failure): throw .interrupted(failure.error)
+        }
+    }
+
     // MARK: Sending and receiving
 
     /// Whether nothing came on a connection on which nothing was asked for, not even its end.
-    var isQuiet: Bool { !ClientSocket.wait(descriptor, for: POLLIN, by: .now) }
+    var isQuiet: Bool {
+        decrypted.isEmpty && !hasEnded && !ClientSocket.wait(descriptor, for: POLLIN, by: .now)
+    }
 
     /// Writes everything, unless an answer comes before or the peer closes.
     ///
     /// Either way `receive` tells what the peer had to say. Returns whether everything was written.
     func send(_ bytes: [UInt8], by deadline: Deadline) throws(ClientFailure) -> Bool {
+        guard let tls else { return try write(bytes, by: deadline) }
+        do throws(TLSFailure) {
+            try tls.write(bytes)
+        } catch {
+            throw .interrupted(error.error)
+        }
+        return try write(tls.takeOutput(), by: deadline)
+    }
+
+    private func write(_ bytes: [UInt8], by deadline: Deadline) throws(ClientFailure) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
@@ -107,7 +190,7 @@ internal import Glibc
                 guard ClientSocket.wait(descriptor, for: POLLIN | POLLOUT, by: deadline) else {
                     throw .interrupted("it takes no more bytes")
                 }
-                if !isQuiet { return false }
+                if try hasAnswer(by: deadline) { return false }
             } else if errno != EINTR {
                 return false
             }
@@ -115,10 +198,32 @@ internal import Glibc
         return true
     }
 
+    /// Whether the peer has something to say, be it that it closes; what TLS says for itself is none of that.
+    private func hasAnswer(by deadline: Deadline) throws(ClientFailure) -> Bool {
+        guard let tls else { return !isQuiet }
+        while ClientSocket.wait(descriptor, for: POLLIN, by: .now), !hasEnded {
+            hasEnded = try !ingest(into: tls, by: deadline)
+            try decrypt(tls)
+        }
+        return !decrypted.isEmpty || hasEnded
+    }
+
     /// Waits for bytes; none: the peer closed.
     ///
     /// The wait also ends when `output` is a pipe whose reader is gone.
     func receive(by deadline: Deadline?, output: Int32?) throws(ClientFailure) -> [UInt8] {
+        guard let tls else { return try read(by: deadline, output: output) }
+        while decrypted.isEmpty, !hasEnded {
+            let bytes = try read(by: deadline, output: output)
+            hasEnded = bytes.isEmpty
+            tls.receive(bytes.span)
+            try decrypt(tls)
+        }
+        defer { decrypted = [] }
+        return decrypted
+    }
+
+    private func read(by deadline: Deadline?, output: Int32?) throws(ClientFailure) -> [UInt8] {
         while true {
             guard ClientSocket.wait(descriptor, for: POLLIN, by: deadline, output: output) else {
                 throw .interrupted("it does not answer in time")

@@ -5,7 +5,7 @@ package final class HTTPClient {
     /// A connection is asked again only this soon: then the bridge has not closed it meanwhile.
     private static let reuseLimit = Duration.seconds(5)
 
-    private let address: ListenAddress
+    private let endpoint: BridgeEndpoint
     /// A pipe whose reader's end ends every wait.
     private let output: Int32?
     private var socket: ClientSocket?
@@ -18,8 +18,8 @@ package final class HTTPClient {
     private var lastUse = ContinuousClock.now
 
     /// Connects when it is first asked for something.
-    package init(_ address: ListenAddress, output: Int32? = nil) {
-        self.address = address
+    package init(_ endpoint: BridgeEndpoint, output: Int32? = nil) {
+        self.endpoint = endpoint
         self.output = output
     }
 
@@ -35,7 +35,7 @@ package final class HTTPClient {
         reader = HTTPReplyReader()
         parts = []
         isReusable = false
-        isSent = try socket.send(request.bytes(for: address), by: deadline)
+        isSent = try socket.send(request.bytes(for: endpoint.address), by: deadline)
         while true {
             if case .head(let reply)? = try nextPart(socket, by: deadline) { return reply }
         }
@@ -74,7 +74,7 @@ package final class HTTPClient {
             return socket
         }
         socket = nil
-        let socket = try ClientSocket(address, by: deadline)
+        let socket = try ClientSocket(endpoint, by: deadline)
         self.socket = socket
         return socket
     }

@@ -32,12 +32,14 @@ final class ConnectionRoom {
     private var refusals = 0
     private var pause: LoopTimer?
 
-    /// Makes room for `subscribers`, as far as the system lets the process have descriptors; `upstreams` need some.
-    init(loop: Loop, subscribers: Int, perClient: Int, upstreams: Int) {
+    /// Makes room for `subscribers`, as far as the system lets the process have descriptors, of which each client takes
+    /// `descriptors`; `upstreams` need some.
+    init(loop: Loop, subscribers: Int, perClient: Int, upstreams: Int, descriptors: Int = 1) {
         self.perClient = perClient
         self.loop = loop
         wanted = subscribers + ConnectionRoom.spareConnections
-        let clients = max(2, ConnectionRoom.freeDescriptors - ConnectionRoom.reserve(for: upstreams))
+        let free = ConnectionRoom.freeDescriptors - ConnectionRoom.reserve(for: upstreams)
+        let clients = max(2, free / descriptors)
         crowd = min(ConnectionRoom.largestCrowd, max(1, clients / 8))
         limit = min(wanted, clients - crowd)
     }

@@ -45,12 +45,17 @@ internal import Glibc
     /// On which a request began last.
     var newestConnection: OpaquePointer?
 
+    /// Nil: clients speak plain HTTP, to the daemon itself.
+    private var acceptor: TLSAcceptor?
+
     /// How many subscribers there is room for: as many as there could be at the start, or more where others do
     /// with fewer connections.
     package let subscriberRoom: Int
 
     /// Starts to answer on `socket`; so many `upstreams` need descriptors as well, and streams are written in
     /// `streamMode` at best.
+    ///
+    /// With a `certificate` clients speak TLS.
     ///
     /// - Throws: `ListenFailure` if the daemon cannot be started.
     package init(
@@ -59,7 +64,8 @@ internal import Glibc
         settings: HTTPSettings,
         handler: any HTTPHandler,
         upstreams: Int = 0,
-        streamMode: StreamMode = .detached
+        streamMode: StreamMode = .detached,
+        certificate: ServerCertificate? = nil
     ) throws(ListenFailure) {
         self.loop = loop
         self.socket = socket
@@ -70,7 +76,9 @@ internal import Glibc
             loop: loop,
             subscribers: settings.maxSubscribers,
             perClient: settings.maxConnectionsPerClient,
-            upstreams: upstreams
+            upstreams: upstreams,
+            // Over TLS its own, and a pair in the place of that.
+            descriptors: certificate == nil ? 1 : 3
         )
         closing = ClosingSockets(loop: loop, room: room)
         subscriberRoom = max(settings.maxSubscribers, room.limit - ConnectionRoom.spareConnections / 2)
@@ -87,7 +95,7 @@ internal import Glibc
             context: context
         )
         unsafe daemon = wsbridge_start_daemon(
-            socket.descriptor,
+            certificate == nil ? socket.descriptor : -1,
             callbacks,
             HTTPServer.connectionMemoryBytes,
             CUnsignedInt(clamping: room.daemonLimit)
@@ -97,6 +105,42 @@ internal import Glibc
         let poll = FilePoll(loop: loop, descriptor: descriptor) { [unowned self] _ in run() }
         poll.watch(for: .reading)
         self.poll = poll
+        guard let certificate else { return }
+        acceptor = TLSAcceptor(
+            loop: loop,
+            listener: socket.descriptor,
+            certificate: certificate,
+            limit: room.daemonLimit,
+            presenceInterval: min(max(settings.keepAlive, .seconds(1)), .seconds(15))
+        ) { [unowned self] descriptor, address in
+            unsafe address.withSocketAddress { unsafe add(descriptor, from: $0, $1) }
+        }
+    }
+
+    /// Gives the daemon a client's socket; if there is no room for it, that is closed.
+    private func add(_ descriptor: Int32, from address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Bool
+    {
+        guard let daemon = unsafe daemon else {
+            Glibc.close(descriptor)
+            return false
+        }
+        deadlines.runBegins()
+        return unsafe MHD_add_connection(daemon, descriptor, address, length) == .YES
+    }
+
+    /// Another client's end of a connection with the daemon, without what is between others and it; nil if there is
+    /// none.
+    func connectDirectly() -> Int32? {
+        guard acceptor != nil else { return ListenSocket.connection(to: address) }
+        guard let pair = TLSAcceptor.pair() else { return nil }
+        var address = sockaddr()
+        address.sa_family = sa_family_t(AF_UNIX)
+        let length = socklen_t(MemoryLayout<sa_family_t>.size)
+        guard unsafe add(pair.theirs, from: &address, length) else {
+            Glibc.close(pair.ours)
+            return nil
+        }
+        return pair.ours
     }
 
     /// Where it really listens.
@@ -152,14 +196,21 @@ internal import Glibc
     /// Answers that are owed, or on their way.
     package var heldAnswerCount: Int { heldAnswers.count }
 
+    /// Something that was written for a client is not with the kernel yet.
+    package var isOwing: Bool { acceptor?.isOwing ?? false }
+
     // MARK: Stopping
 
     /// Accepts no more connections, so that clients are refused; those that are open go on.
     package func stopAccepting() {
         guard let daemon = unsafe daemon else { return }
         isStopping = true
-        // From here on the socket is ours to close, and not the daemon's.
-        _ = unsafe MHD_quiesce_daemon(daemon)
+        if let acceptor {
+            acceptor.stopAccepting()
+        } else {
+            // From here on the socket is ours to close, and not the daemon's.
+            _ = unsafe MHD_quiesce_daemon(daemon)
+        }
         socket.close()
     }
 
@@ -177,5 +228,6 @@ internal import Glibc
         unsafe self.daemon = nil
         unsafe MHD_stop_daemon(daemon)
         closing.closeAll()
+        acceptor?.closeAll()
     }
 }

@@ -15,8 +15,8 @@ internal import Glibc
     /// Binds `address`.
     ///
     /// A unix socket that nobody answers on any more is replaced; one that answers is an address in use, and
-    /// whatever else is there stays.
-    package init(_ address: ListenAddress) throws(ListenFailure) {
+    /// whatever else is there stays. Its file has the permissions `mode` before anybody can connect.
+    package init(_ address: ListenAddress, mode: SocketMode = .owner) throws(ListenFailure) {
         switch address {
         case .tcp(let host, let port):
             let bound = try ListenSocket.bind(host: host, port: port)
@@ -24,7 +24,7 @@ internal import Glibc
             self.address = .tcp(host: host == nil ? nil : bound.address.host, port: bound.address.port)
             path = nil
         case .unix(let path):
-            descriptor = try ListenSocket.bind(path: path)
+            descriptor = try ListenSocket.bind(path: path, mode: mode)
             self.address = address
             self.path = UnixPath(path)
         }
@@ -33,6 +33,12 @@ internal import Glibc
             Glibc.close(descriptor)
             throw failure
         }
+    }
+
+    /// Takes over a socket that somebody else has bound, to `address`, and that listens.
+    init(_ descriptor: Int32, boundTo address: ListenAddress) {
+        self.descriptor = descriptor
+        self.address = address
     }
 
     deinit {
@@ -106,7 +112,7 @@ internal import Glibc
         return (descriptor, bound)
     }
 
-    private static func localAddress(of descriptor: Int32) -> SocketAddress? {
+    static func localAddress(of descriptor: Int32) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -115,30 +121,6 @@ internal import Glibc
                 return unsafe SocketAddress(copying: name)
             }
         }
-    }
-
-    // MARK: Unix
-
-    private static func bind(path: String) throws(ListenFailure) -> Int32 {
-        if let existing = UnixPath(path) {
-            guard existing.isSocket else { throw ListenFailure(error: "the path exists and is not a socket") }
-            if isStale(path) { existing.remove() }
-        }
-        let descriptor = try open(AF_UNIX)
-        let status = unsafe withUnixAddress(path) { unsafe Glibc.bind(descriptor, $0, $1) }
-        guard status == 0 else {
-            let failure = systemFailure()
-            Glibc.close(descriptor)
-            throw failure
-        }
-        return descriptor
-    }
-
-    /// Whether `path` is a socket on which nobody listens.
-    private static func isStale(_ path: String) -> Bool {
-        guard let probe = try? open(AF_UNIX) else { return false }
-        defer { Glibc.close(probe) }
-        return unsafe withUnixAddress(path) { unsafe connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 
     // MARK: System calls
@@ -150,27 +132,12 @@ internal import Glibc
         return descriptor
     }
 
-    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
         unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     static func systemFailure() -> ListenFailure {
         ListenFailure(error: unsafe String(cString: strerror(errno)))
-    }
-}
-
-/// Lends the address of the unix socket at `path`, which must fit (see `ListenAddress`).
-func withUnixAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result
-{
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
-        unsafe field.copyBytes(from: path.utf8.prefix(field.count - 1))
-    }
-    return unsafe withUnsafePointer(to: address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-            unsafe body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
     }
 }

@@ -18,12 +18,12 @@ final class StreamSelfCheck {
     private var received: [UInt8] = []
     private var isOver = false
 
-    /// Connects to the daemon and sends the request; nil if that is not possible.
-    init?(_ mode: StreamMode, _ address: ListenAddress) {
+    /// Sends the request on `client`, a connection to the daemon that it takes over; nil if that is not possible.
+    init?(_ mode: StreamMode, on client: Int32?) {
         self.mode = mode
         var random = SystemRandomNumberGenerator()
         target = [UInt8]("/self-check-\(random.next())".utf8)
-        guard let client = StreamSelfCheck.connect(to: address) else { return nil }
+        guard let client else { return nil }
         self.client = client
         let request = [UInt8]("GET ".utf8) + target + [UInt8](" HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
         guard write(request, to: client) else {
@@ -107,32 +107,6 @@ final class StreamSelfCheck {
     private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe send(descriptor, bytes, bytes.count, WSB_MSG_NOSIGNAL) == bytes.count
     }
-
-    private static func connect(to address: ListenAddress) -> Int32? {
-        switch address {
-        case .unix(let path):
-            let descriptor = socket(AF_UNIX, WSB_SOCK_STREAM | WSB_SOCK_CLOEXEC, 0)
-            return connected(
-                descriptor,
-                unsafe withUnixAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
-            )
-        case .tcp(let host, let port):
-            guard let target = SocketAddress(literal: host ?? "127.0.0.1", port: port) else { return nil }
-            let family = target.isIPv6 ? AF_INET6 : AF_INET
-            let descriptor = socket(family, WSB_SOCK_STREAM | WSB_SOCK_CLOEXEC, 0)
-            let status = unsafe target.withSocketAddress { unsafe Glibc.connect(descriptor, $0, $1) }
-            return connected(descriptor, status)
-        }
-    }
-
-    private static func connected(_ descriptor: Int32, _ status: Int32) -> Int32? {
-        guard descriptor >= 0 else { return nil }
-        guard status == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
-    }
 }
 
 extension HTTPServer {
@@ -147,7 +121,7 @@ extension HTTPServer {
     }
 
     private func passesCheck(within patience: Duration) -> Bool {
-        selfCheck = StreamSelfCheck(streamMode, address)
+        selfCheck = StreamSelfCheck(streamMode, on: connectDirectly())
         defer {
             selfCheck = nil
             run()

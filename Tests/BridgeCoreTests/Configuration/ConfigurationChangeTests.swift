@@ -105,6 +105,8 @@ import WebSocketProtocol
 
     private static let fixed: [(String, @Sendable (inout BridgeConfiguration) -> Void)] = [
         ("http.listen", { $0.http.listen = .unix(path: "/run/b") }),
+        ("http.socketMode", { $0.http.socketMode = (try? SocketMode(text: "0666")) ?? .owner }),
+        ("http.tls", { $0.http.tls = ServerTLSSettings() }),
         ("http.publicDirectory", { $0.http.publicDirectory = PublicDirectory(name: "page") }),
         ("http.maxSubscribers", { $0.http.maxSubscribers = 20_000 }),
         ("storage.directory", { $0.storage.directory = "/data" }),
@@ -124,6 +126,27 @@ import WebSocketProtocol
                 told(again).hasPrefix("warning: reloaded, but some settings need a restart; needsRestart:")
             )
         }
+    }
+
+    @Test func `of the certificate applies at once where there was one, and TLS is not turned off`() throws {
+        let names = ["a": "ws://a", "b": "ws://b"]
+        var certificate = ServerTLSSettings()
+        let old = try configuration(names) { $0.http.tls = certificate }
+        certificate.certificateFile = "other.pem"
+        let new = try configuration(names) { $0.http.tls = certificate }
+        let change = self.change(from: old, to: new)
+        #expect((change.settings, change.awaitingRestart) == (["http.tls"], []))
+        #expect(change.result == new)
+        let off = self.change(from: old, to: try configuration(names))
+        #expect((off.settings, off.awaitingRestart) == ([], ["http.tls"]))
+        #expect(off.result == old)
+    }
+
+    @Test func `of what the files of the certificate hold is told once`() throws {
+        var change = self.change(from: try configuration(), to: try configuration())
+        change.noteRenewedCertificate()
+        change.noteRenewedCertificate()
+        #expect(told(change) == "info: reloaded; settings: text(\"http.tls\")")
     }
 
     @Test func `of maxSubscribers goes up and down as far as there is room`() throws {

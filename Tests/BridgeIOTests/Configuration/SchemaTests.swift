@@ -40,7 +40,11 @@ private struct KeyCase: CustomTestStringConvertible {
 
 private let cases = [
     KeyCase("http.listen", "localhost:1"),
+    KeyCase("http.socketMode", "\"660\"", shows: "0660"),
     KeyCase("http.publicDirectory", "page"),
+    KeyCase("http.tls", "{ certificate: /b.pem }", shows: ""),
+    KeyCase("http.tls.key", "a.pem", shows: "conf/a.pem", beside: "certificate: /b.pem, "),
+    KeyCase("http.tls.keyPassword", "s", shows: "\"***\"", beside: "certificate: /b.pem, "),
     KeyCase("http.tokens", "[{ name: a, token: t }]", shows: ""),
     KeyCase("http.allowAnonymous", "true"),
     KeyCase("http.allowedOrigins", "[\"https://a.example\", \"*\"]", shows: "[https://a.example, \"*\"]"),
@@ -112,7 +116,7 @@ private let cases = [
 
     /// Keys whose values are given as a whole, or that may have one of their own in place of further keys.
     private let wholes: Set = [
-        "http.tokens", "connections.*.rate", "connections.*.url", "connections.*.onOpen",
+        "http.tokens", "http.tls", "connections.*.rate", "connections.*.url", "connections.*.onOpen",
         "connections.*.rules",
     ]
 
@@ -141,7 +145,7 @@ private let cases = [
     @Test func `has a case here for every key that is available`() {
         let parts: Set = [
             "http.tokens.name", "http.tokens.token", "http.tokens.allow", "http.tokens.connections",
-            "connections.*.rate.messages", "connections.*.rate.per",
+            "connections.*.rate.messages", "connections.*.rate.per", "http.tls.certificate",
         ]
         // What steps and rules are made of, and presets, have tests of their own.
         let elsewhere = leaves(available: true).filter { path in

@@ -16,9 +16,11 @@ from .openssl_server import OpenSSLServer
 from .patience import PATIENCE, Deadline, await_truth
 from .raw_upstream import RawPeer, RawUpstream
 from .relay import Relay
+from .secure import LocalTLS
 from .stream import Stream
 from .upstream import Peer, Upstream
 from .web_server import WebAnswer, WebRequest, WebServer
+from .wire import SecureAddress
 
 __all__ = [
     "PATIENCE",
@@ -34,12 +36,14 @@ __all__ = [
     "EventSourceParser",
     "IsolatedNetwork",
     "JoinedNetwork",
+    "LocalTLS",
     "OpenSSLServer",
     "Peer",
     "RawPeer",
     "RawUpstream",
     "Relay",
     "Response",
+    "SecureAddress",
     "Stream",
     "Upstream",
     "WebAnswer",

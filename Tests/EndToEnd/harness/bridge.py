@@ -17,11 +17,16 @@ from .http1 import Client, Response
 from .network import IsolatedNetwork
 from .patience import Deadline, await_truth
 from .pump import Pump
+from .secure import LocalTLS
 from .stream import Stream
+from .wire import SecureAddress
 
 
 class Bridge:
     """A running `wsbridge`."""
+
+    #: Where it is set, bridges that serve speak TLS to their clients.
+    tls: LocalTLS | None = None
 
     def __init__(
         self,
@@ -38,6 +43,9 @@ class Bridge:
         """
         self._place: contextlib.AbstractContextManager[object] = namespace or contextlib.nullcontext()
         wrapper = [*(namespace.wrapper if namespace else []), *wrapper]
+        if self.tls and arguments[0] == "serve":
+            arguments = tuple(self.tls.added(arguments))
+        self._arguments = arguments
         assert binary.exists(), f"{binary} is missing: build it, or set WSBRIDGE_BINARY"
         self.process = subprocess.Popen(
             [*wrapper, str(binary), *arguments],
@@ -53,7 +61,7 @@ class Bridge:
         self.err = Pump(self.process.stderr)
         #: The process to signal; it differs from `process.pid` below a wrapper.
         self.pid = self.process.pid
-        self.address = ("", 0)
+        self.address: tuple[str, int] = ("", 0)
         self._clients: list[Client] = []
 
     @classmethod
@@ -80,12 +88,21 @@ class Bridge:
             return None
 
         host, port = self.err.until(find, "the record `listening`")
-        self.address = ("127.0.0.1" if host == "0.0.0.0" else host, int(port))
+        host = "127.0.0.1" if host == "0.0.0.0" else host
+        self.address = SecureAddress.of(host, int(port), self.tls.context) if self.tls else (host, int(port))
         return self
 
     @property
     def base(self) -> str:
-        return f"http://{self.address[0]}:{self.address[1]}"
+        return f"{'https' if self.tls else 'http'}://{self.address[0]}:{self.address[1]}"
+
+    @property
+    def flags(self) -> list[str]:
+        """By which the commands that talk to a bridge find this one."""
+        configuration = (
+            ["--config", self._arguments[self._arguments.index("--config") + 1]] if self.tls else []
+        )
+        return [*configuration, "--listen", f"{self.address[0]}:{self.address[1]}"]
 
     @property
     def records(self) -> list[dict[str, Any]]:

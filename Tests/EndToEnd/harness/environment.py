@@ -15,6 +15,10 @@ BINARY = ROOT / os.environ.get("WSBRIDGE_BINARY", ".build/debug/wsbridge")
 #: Says how event streams are written; tests of streams set it, and it may be set for all tests at once.
 STREAM_MODE = "WSBRIDGE_STREAM_MODE"
 
+#: Where it is set, all tests have their bridges speak TLS to clients, to try a module so; not all can, as
+#: curl knows no authority of ours.
+TLS_FOR_ALL = "WSBRIDGE_TEST_TLS"
+
 
 def clean_environment(**extra: str) -> dict[str, str]:
     """Return the environment less what would change the product's or curl's behaviour, plus `extra`."""

@@ -91,7 +91,8 @@ class Wire:
         return everything
 
     def half_close(self) -> None:
-        self.socket.shutdown(socket.SHUT_WR)
+        # Of the connection, whatever is spoken on it.
+        socket.socket.shutdown(self.socket, socket.SHUT_WR)
 
     def reset(self) -> None:
         """Close with an RST, as a crashed machine's kernel would."""

@@ -34,6 +34,9 @@ package struct ConfigurationFiles {
     /// Looks for the page.
     package var findPage: (PublicDirectory) throws(Unreadable) -> Void = { _ throws(Unreadable) in }
 
+    /// The address of the listening socket that the process was passed, if it was passed one.
+    package var passedAddress: ListenAddress?
+
     package init(
         read: @escaping (_ path: String, _ limit: Int) throws(Unreadable) -> [UInt8],
         parse: @escaping ([UInt8]) throws(ConfigurationFaults) -> ConfigurationTree

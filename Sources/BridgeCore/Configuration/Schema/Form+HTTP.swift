@@ -4,10 +4,19 @@ extension Form<ListenAddress> {
     static let listenAddress = scalar(
         "an address such as 127.0.0.1:8080, [::1]:8080, :8080 or unix:PATH",
         resolve: { text, reader in
-            text.hasPrefix("unix:") ? "unix:" + reader.resolved(String(text.dropFirst(5))) : text
+            guard text.hasPrefix("unix:"), !text.hasPrefix("unix:@") else { return text }
+            return "unix:" + reader.resolved(String(text.dropFirst(5)))
         },
         parse: { text throws(MalformedValue) in try ListenAddress(text: text) },
         write: { .quoted($0.text) }
+    )
+}
+
+extension Form<SocketMode> {
+    static let socketMode = scalar(
+        SocketMode.expectation,
+        parse: { text throws(MalformedValue) in try SocketMode(text: text) },
+        write: { .plain($0.text) }
     )
 }
 

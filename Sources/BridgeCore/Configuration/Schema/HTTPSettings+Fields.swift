@@ -2,12 +2,13 @@ extension HTTPSettings {
     /// The section `http`.
     static let fields: [Field<HTTPSettings>] = [
         Field("listen", \.listen, .listenAddress),
+        Field("socketMode", \.socketMode, .socketMode),
         pageField,
         Field("tokens", \.tokens, AccessToken.list, keys: AccessToken.fields.schema()),
         Field("allowAnonymous", \.allowAnonymous, .flag),
         Field("allowedOrigins", \.allowedOrigins, .list(.origin)),
         Field("allowedHosts", \.allowedHosts, .list(.host)),
-        .later("tls", keys: .later("certificate", "key")),
+        Field("tls", \.tls, .optional(ServerTLSSettings.form), keys: ServerTLSSettings.fields.schema()),
         Field("maxBodyBytes", \.maxBodyBytes, .size(1...1 << 30)),
         Field("maxSubscribers", \.maxSubscribers, .number(0...1_000_000)),
         Field("maxFilters", \.maxFilters, .number(1...1_000_000)),
@@ -32,6 +33,32 @@ extension HTTPSettings {
         },
         write: { Form.publicDirectory.write($0.publicDirectory) }
     )
+}
+
+extension ServerTLSSettings {
+    /// The section `http.tls`.
+    static let fields: [Field<ServerTLSSettings>] = [
+        Field("certificate", \.certificateFile, .file),
+        Field("key", \.keyFile, .optional(.file)),
+        Field("keyPassword", \.keyPassword, .optional(.password)),
+    ]
+
+    /// The section, after a look at its files.
+    static let form = Form<ServerTLSSettings>(
+        read: { node, reader in
+            guard let settings = plainForm.read(node, &reader) else { return nil }
+            guard !settings.certificateFile.isEmpty else { return settings }
+            for fault in reader.faults(of: settings.files) where !reader.isBroken(fault.setting.rawValue) {
+                reader.inside(fault.setting.rawValue) { reader in
+                    reader.complain(reader.position ?? node.position, fault.text)
+                }
+            }
+            return settings
+        },
+        write: plainForm.write
+    )
+
+    private static let plainForm = fields.form(startingFrom: ServerTLSSettings(), needed: ["certificate"])
 }
 
 extension AccessToken {

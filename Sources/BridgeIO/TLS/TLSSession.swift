@@ -26,7 +26,19 @@ internal import WebSocketProtocol
     private let context: TLSContext
 
     /// Prepares a client session with the server that has the name or the address `host`.
-    init(context: TLSContext, host: String, peer: String = "the upstream") throws(TLSFailure) {
+    convenience init(context: TLSContext, host: String, peer: String = "the upstream") throws(TLSFailure) {
+        try self.init(context, peer: peer)
+        unsafe SSL_set_connect_state(ssl)
+        try expect(host)
+    }
+
+    /// Prepares a session with a client that has connected.
+    convenience init(accepting context: TLSContext) throws(TLSFailure) {
+        try self.init(context, peer: "the client")
+        unsafe SSL_set_accept_state(ssl)
+    }
+
+    private init(_ context: TLSContext, peer: String) throws(TLSFailure) {
         self.context = context
         self.peer = peer
         OpenSSLError.clear()
@@ -35,10 +47,8 @@ internal import WebSocketProtocol
         else { throw TLSFailure(error: "OpenSSL does not start: \(OpenSSLError.takeReason())") }
         unsafe (self.ssl, self.input, self.output) = (ssl, input, output)
         unsafe SSL_set_bio(ssl, input, output)
-        unsafe SSL_set_connect_state(ssl)
         // An empty input means "later", not "the end".
         unsafe BIO_ctrl(input, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
-        try expect(host)
     }
 
     deinit {
@@ -112,8 +122,10 @@ internal import WebSocketProtocol
     }
 
     /// Encrypts `bytes`; they come out of `takeOutput`.
-    func write(_ bytes: [UInt8]) throws(TLSFailure) {
-        var rest = bytes.span
+    func write(_ bytes: [UInt8]) throws(TLSFailure) { try write(bytes.span) }
+
+    func write(_ bytes: Span<UInt8>) throws(TLSFailure) {
+        var rest = bytes
         while !rest.isEmpty {
             OpenSSLError.clear()
             let count = unsafe rest.withUnsafeBufferPointer { buffer in
@@ -122,6 +134,13 @@ internal import WebSocketProtocol
             guard count > 0 else { throw failure() }
             rest = rest.extracting(Int(count)...)
         }
+    }
+
+    /// The certificate that the peer has shown, in DER; nil: none.
+    var peerCertificate: [UInt8]? {
+        guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
+        defer { unsafe X509_free(certificate) }
+        return unsafe CertificateFile.encoding(of: certificate)
     }
 
     /// Says that nothing follows (close_notify).
@@ -146,7 +165,8 @@ internal import WebSocketProtocol
     private func failure() -> TLSFailure {
         let verification = unsafe SSL_get_verify_result(ssl)
         guard verification != Int(X509_V_OK) else {
-            return TLSFailure(error: "TLS: \(OpenSSLError.takeReason())")
+            let isPlainHTTP = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_HTTP_REQUEST
+            return TLSFailure(error: "TLS: \(OpenSSLError.takeReason())", isPlainHTTP: isPlainHTTP)
         }
         OpenSSLError.clear()
         let text = unsafe X509_verify_cert_error_string(verification).map { unsafe String(cString: $0) }

@@ -28,3 +28,10 @@ extension TLSSettings {
         return files.map { file in file.flatMap { FileIdentity($0) } }
     }
 }
+
+extension ServerTLSSettings {
+    /// Of all files that matter.
+    nonisolated var fileIdentities: [FileIdentity?] {
+        [certificateFile, keyFile].map { file in file.flatMap { FileIdentity($0) } }
+    }
+}

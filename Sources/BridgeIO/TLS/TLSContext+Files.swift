@@ -74,7 +74,7 @@ extension TLSSettings {
     /// What is wrong with the files that they name, as they are now; reading them blocks.
     package nonisolated var fileFaults: [TLSFileFault] {
         // Where OpenSSL does not start at all, dialling says so.
-        guard let context = try? unsafe TLSContext.make() else { return [] }
+        guard let context = try? unsafe TLSContext.make(TLS_client_method()) else { return [] }
         defer { unsafe SSL_CTX_free(context) }
         return unsafe TLSContext.load(self, into: context)
     }
