@@ -91,6 +91,7 @@ package struct ConfigurationChange: Equatable, Sendable {
             HTTPSetting("retry", \.retry),
             HTTPSetting("requestTimeout", \.requestTimeout),
             HTTPSetting("shutdownTimeout", \.shutdownTimeout),
+            HTTPSetting("sessionLifetime", \.sessionLifetime),
             HTTPSetting("dynamicConnections", \.dynamicConnections),
         ]
     }

@@ -25,6 +25,8 @@ package struct HTTPSettings: Equatable, Sendable {
     package var requestTimeout = Duration.seconds(30)
     /// From the signal to the exit.
     package var shutdownTimeout = Duration.seconds(8)
+    /// For which a browser that has shown a token need not show it again.
+    package var sessionLifetime = Duration.seconds(7 * 86_400)
     /// Lets clients make connections, change and remove them.
     package var dynamicConnections = false
 

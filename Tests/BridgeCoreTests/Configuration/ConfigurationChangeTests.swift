@@ -87,6 +87,7 @@ import WebSocketProtocol
         ("http.keepAlive", { $0.http.keepAlive = .seconds(1) }),
         ("http.retry", { $0.http.retry = .seconds(1) }),
         ("http.requestTimeout", { $0.http.requestTimeout = .seconds(1) }),
+        ("http.sessionLifetime", { $0.http.sessionLifetime = .seconds(1) }),
         ("http.shutdownTimeout", { $0.http.shutdownTimeout = .seconds(1) }),
         ("memory", { $0.memory.maxBytes = 8 << 20 }),
         ("history", { $0.history.maxMessages = 1 }),
