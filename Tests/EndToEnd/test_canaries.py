@@ -56,7 +56,7 @@ def settings(
         "script": {
             **patient,
             "url": talker.url,
-            "resumeUrl": f"{talker.url}{{{{var:session}}}}?resume=canary-resume",
+            "resumeUrl": f"{talker.url}?session={{{{var:session}}}}&key=canary-resume",
             "onOpen": [
                 {"send": {"text": "hello"}},
                 {"expect": {"json": {"/session": None}}, "capture": {"session": "/session"}, "timeout": "5s"},
@@ -185,7 +185,10 @@ def everything(bridge: Bridge, cookie: dict[str, str]) -> Iterator[tuple[str, st
             "/",
             "/nothing",
         ),
-        *("/v1/events?types=status&since=start&idle=100ms", "/events?types=status&direction=both&idle=100ms"),
+        *(
+            "/v1/events?types=status&since=start&limit=100&idle=100ms",
+            "/events?types=status&direction=both&idle=100ms",
+        ),
     ]
     names = [each["name"] for each in bridge.get("/v1/connections", BEARER).json()["connections"]]
     parts = (

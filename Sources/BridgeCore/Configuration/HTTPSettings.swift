@@ -31,4 +31,7 @@ package struct HTTPSettings: Equatable, Sendable {
     package var dynamicConnections = false
 
     package init() {}
+
+    /// Other machines reach the bridge, it asks for no token, and nobody said that this is meant.
+    var isOpenUnasked: Bool { !listen.isLocal && !allowAnonymous && tokens.isEmpty }
 }

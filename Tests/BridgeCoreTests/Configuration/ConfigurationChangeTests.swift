@@ -127,6 +127,21 @@ import WebSocketProtocol
         }
     }
 
+    @Test func `never opens a bridge that goes on listening to other machines`() throws {
+        let tokens = [AccessToken(name: "a", secret: Secret("b"))]
+        let old = try configuration(["a": "ws://a", "b": "ws://b"]) {
+            $0.http.listen = .tcp(host: "0.0.0.0", port: 80)
+            $0.http.tokens = tokens
+        }
+        let local = try configuration()
+        let change = self.change(from: old, to: local)
+        #expect(change.result.http.tokens == tokens)
+        #expect(change.awaitingRestart == ["http.listen", "http.tokens"])
+        #expect(change.settings.isEmpty)
+        let meant = try configuration(["a": "ws://a", "b": "ws://b"]) { $0.http.allowAnonymous = true }
+        #expect(self.change(from: old, to: meant).result.http.tokens.isEmpty)
+    }
+
     @Test func `of maxSubscribers goes up and down as far as there is room`() throws {
         var current = try configuration()
         for (wanted, got) in [(5, 5), (1, 1), (5, 5), (10_500, 10_500), (10_501, 10_500), (10_000, 10_000)] {
