@@ -14,10 +14,11 @@ const GATHER = 100;
 /** Subscribers of a connection beyond which they are not looked at one by one. */
 const MOST_SUBSCRIBERS = 100;
 const SHORTCUTS = "wsbridge.shortcuts";
-const TOKEN = "wsbridge.token";
+/** On which the tabs of a browser tell each other that a session began or ended. */
+const SESSION = "wsbridge.session";
 
 const find = (selector) => document.querySelector(selector);
-const bridge = new Bridge(sessionStorage.getItem(TOKEN));
+const bridge = new Bridge();
 const records = new RecordList();
 const connections = new ConnectionList(bridge, { chosen: follow, changed: () => refreshIn(0) });
 const form = new SendForm(bridge, { target: () => connections.chosen, changed: () => refreshIn(0) });
@@ -29,7 +30,7 @@ function follow(connection) {
   records.clear();
   history.replaceState(null, "", `#${encodeURIComponent(connection)}`);
   showFeed({ state: "connecting" });
-  follower.follow(connection, bridge.token);
+  follower.follow(connection);
 }
 
 function take(news) {
@@ -74,6 +75,7 @@ async function refresh() {
   try {
     const answer = await bridge.ask("GET", "v1/connections");
     showTrouble("");
+    if (find("#access").open) goOn();
     connections.update(answer.connections);
     await refreshSubscribers(answer.connections.find(({ name }) => name === connections.chosen));
   } catch (failure) {
@@ -93,42 +95,81 @@ async function refreshSubscribers(status) {
 function showTrouble(text) {
   setText(find("#reach"), text);
   document.body.classList.toggle("unreached", text !== "");
-  find("#forget").hidden = bridge.token === null;
 }
 
 document.addEventListener("visibilitychange", () => refreshIn(0));
 
-// The token, which is this tab's alone
+// The session, which all tabs of a browser share
 
-function use(token) {
-  bridge.token = token;
-  if (token === null) sessionStorage.removeItem(TOKEN);
-  else sessionStorage.setItem(TOKEN, token);
+const neighbours = new BroadcastChannel(SESSION);
+neighbours.onmessage = () => refreshIn(0);
+
+/** Takes a token out of the address, where it must not be seen, copied or kept. */
+function takeToken() {
+  const { pathname, search, hash } = location;
+  const given = /^#token=(.*)$/.exec(hash) ?? /[?&]access_token=([^&]*)/.exec(search);
+  if (given === null) return null;
+  const isInHash = hash.startsWith("#token=");
+  const rest = search.replaceAll(/[?&]access_token=[^&]*/g, "").replace(/^&/, "?");
+  history.replaceState(null, "", pathname + rest + (isInHash ? "" : hash));
+  try {
+    return decodeURIComponent(given[1]);
+  } catch {
+    return given[1];
+  }
+}
+
+async function logIn(token) {
+  const result = find("#access-result");
+  try {
+    await bridge.logIn(token);
+  } catch (failure) {
+    askForToken();
+    result.textContent = failure.status === 401 ? "The bridge does not know this token." : failure.message;
+    return;
+  }
+  goOn();
+  neighbours.postMessage(null);
+  refreshIn(0);
 }
 
 function askForToken() {
   const dialog = find("#access");
+  find("#log-out").hidden = true;
   if (dialog.open) return;
   follower.stop();
-  find("#access-result").textContent = bridge.token === null ? "" : "The bridge does not know this token.";
-  use(null);
+  find("#access-result").textContent = "";
   dialog.showModal();
+}
+
+function goOn() {
+  find("#access").close();
+  showSession();
+  if (connections.chosen !== null) follow(connections.chosen);
+}
+
+/** A session can be ended; a bridge without tokens has none. */
+async function showSession() {
+  const session = await bridge.ask("GET", "v1/session").catch(() => ({ expiresAt: null }));
+  find("#log-out").hidden = session.expiresAt === null;
 }
 
 find("#access-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  use(find("#token").value.trim());
+  const token = find("#token").value.trim();
   find("#token").value = "";
-  find("#access").close();
-  if (connections.chosen !== null) follow(connections.chosen);
+  logIn(token);
+});
+find("#log-out").addEventListener("click", async () => {
+  try {
+    await bridge.logOut();
+  } catch (failure) {
+    showTrouble(failure.message);
+  }
+  neighbours.postMessage(null);
   refreshIn(0);
 });
-find("#forget").addEventListener("click", () => {
-  follower.stop();
-  use(null);
-  refreshIn(0);
-});
-// Without a token there is nothing to go back to.
+// Without a session there is nothing to go back to.
 find("#access").addEventListener("cancel", (event) => event.preventDefault());
 
 // What the stream shows
@@ -181,4 +222,15 @@ document.addEventListener("keydown", (event) => {
 });
 
 filter();
-refreshIn(0);
+const token = takeToken();
+if (token === null) {
+  showSession();
+  refreshIn(0);
+} else {
+  logIn(token);
+}
+// A link to this page that is followed within it changes only what is behind the `#`.
+addEventListener("hashchange", () => {
+  const token = takeToken();
+  if (token !== null) logIn(token);
+});

@@ -8,14 +8,11 @@ export class Failure extends Error {
   }
 }
 
-/** Asks the bridge that served this file, with a token if there is one. */
+/**
+ * Asks the bridge that served this file. Where that wants a token, it is shown once; from then on the browser sends the
+ * cookie of a session, which no script can read.
+ */
 export class Bridge {
-  token;
-
-  constructor(token = null) {
-    this.token = token;
-  }
-
   /** The path of something that a connection has. */
   static path(connection, part) {
     return `v1/connections/${encodeURIComponent(connection)}/${part}`;
@@ -23,11 +20,9 @@ export class Bridge {
 
   /** Returns the JSON of a successful answer; throws `Failure`. */
   async ask(method, path, { body, headers = {} } = {}) {
-    const fields = { ...headers };
-    if (this.token !== null) fields.Authorization = `Bearer ${this.token}`;
     let response;
     try {
-      response = await fetch(this.#url(path), { method, body, headers: fields, cache: "no-store" });
+      response = await fetch(this.#url(path), { method, body, headers, cache: "no-store" });
     } catch {
       throw new Failure(0, "the bridge does not answer");
     }
@@ -36,11 +31,19 @@ export class Bridge {
     throw new Failure(response.status, answer.detail ?? answer.title ?? `HTTP status ${response.status}`);
   }
 
-  /** Opens an event stream; a browser's stream has no header fields, so the token goes into the query. */
+  /** Begins a session; throws `Failure`, with the status 401 if the bridge does not know the token. */
+  logIn(token) {
+    return this.ask("POST", "v1/session", { headers: { Authorization: `Bearer ${token}` } });
+  }
+
+  logOut() {
+    return this.ask("DELETE", "v1/session");
+  }
+
+  /** Opens an event stream. */
   open(path, parameters) {
     const url = this.#url(path);
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    if (this.token !== null) url.searchParams.set("access_token", this.token);
     return new EventSource(url);
   }
 

@@ -4,7 +4,7 @@ import { Hub, LONGEST_SILENCE } from "./hub.js";
 import { Pace, pause } from "./pace.js";
 
 /** Tabs of another version of this page must not meet this one's worker: a change of what they say changes it. */
-const WORKER = "wsbridge streams 1";
+const WORKER = "wsbridge streams 2";
 /** Milliseconds after which another worker is started in the place of one that ended. */
 const RESTART = 1000;
 
@@ -40,8 +40,8 @@ export class Follower {
   }
 
   /** Begins with the newest entries of a connection. */
-  follow(connection, token) {
-    this.#subject = { connection, token };
+  follow(connection) {
+    this.#subject = { connection };
     this.#place = { ring: null, next: 0, after: null, state: "connecting", behind: 0 };
     this.#pull();
   }

@@ -1,4 +1,4 @@
-// Streams that tabs share: one for each connection and token, whatever the number of tabs.
+// Streams that tabs share: one for each connection, whatever the number of tabs.
 //
 // A tab pulls, and gets one answer: what came since the place up to which it has shown everything, as soon as there is
 // something. The hub holds no queue for it, only that question; a tab that is slow, hidden, frozen or gone costs nothing,
@@ -28,11 +28,11 @@ class Subject {
   #feed;
 
   /** `changed()` is called when tabs may have to be told something. */
-  constructor(key, { connection, token, after }, takesTurns, changed) {
-    this.key = key;
+  constructor({ connection, after }, takesTurns, changed) {
+    this.connection = connection;
     this.origin = after;
     this.takesTurns = takesTurns;
-    this.#feed = new Feed(new Bridge(token), connection, {
+    this.#feed = new Feed(new Bridge(), connection, {
       since: after,
       takesTurns,
       record: (record) => {
@@ -98,7 +98,7 @@ class Tab {
 }
 
 export class Hub {
-  /** By connection and token. */
+  /** By connection. */
   #subjects = new Map();
   #tabs = new Set();
   #isStirred = false;
@@ -132,15 +132,16 @@ export class Hub {
   }
 
   #subjectOf(pull) {
-    const key = JSON.stringify([pull.connection, pull.token]);
-    const known = this.#subjects.get(key);
+    const known = this.#subjects.get(pull.connection);
     // One that continued another may have less than what a new tab begins with. Its tabs then begin anew, too.
     const isNewTab = pull.ring === null && pull.after === null;
     const isTooShort = known && known.origin !== null && known.ring.end < HISTORY;
-    if (known && !(isNewTab && isTooShort)) return known;
+    // It rests for want of a session, and who comes anew may have one.
+    const isShutOut = known?.state === "unauthorized";
+    if (known && !(isNewTab && (isTooShort || isShutOut))) return known;
     const others = [...this.#subjects.values()].filter((other) => other !== known && !other.takesTurns);
-    const subject = new Subject(key, pull, others.length >= MOST_STREAMS, () => this.#stir());
-    this.#subjects.set(key, subject);
+    const subject = new Subject(pull, others.length >= MOST_STREAMS, () => this.#stir());
+    this.#subjects.set(pull.connection, subject);
     for (const tab of known?.tabs ?? []) {
       tab.subject = subject;
       subject.tabs.add(tab);
@@ -161,7 +162,7 @@ export class Hub {
     subject?.tabs.delete(tab);
     if (subject?.tabs.size !== 0) return;
     subject.close();
-    this.#subjects.delete(subject.key);
+    this.#subjects.delete(subject.connection);
   }
 
   // Answers in a task of its own, so that what came together leaves together.

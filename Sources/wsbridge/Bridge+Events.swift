@@ -23,11 +23,12 @@ extension Bridge {
         let fields = HTTPResponse.streamFields(query.format) + request.fields
         // To HEAD the head is the whole answer, and the stream is never opened.
         return .stream(fields: fields) { [self] channel in
-            // Connections may have come and gone since the request was there.
+            // Connections and rights may have come and gone since the request was there.
+            guard gate.stillKnows(request.caller, sessions: sessions) else { return channel.end() }
             let names = scope.map { scope in connectionNames.filter(scope.covers).sorted() } ?? names
             let sources = names.compactMap { name in connections[name].map { (name, $0) } }
             guard !sources.isEmpty else { return channel.end() }
-            subscribe(channel, to: sources, in: scope, query, from: head.client)
+            subscribe(channel, to: sources, in: scope, query, for: request.caller, at: head.client)
         }
     }
 
@@ -36,13 +37,15 @@ extension Bridge {
         to sources: [(name: String, connection: BridgedConnection)],
         in scope: ConnectionScope?,
         _ query: EventsQuery,
-        from client: ClientAddress
+        for caller: Caller,
+        at client: ClientAddress
     ) {
         let now = loop.wallTime
         // With one that is still closing, too, whose last records are still to come.
         let selection = scope.map(hub.selection) ?? ConnectionSelection(sources.map(\.connection.index))
         var wishes = query.subscription(to: selection, at: now)
         wishes.scope = scope
+        wishes.caller = caller
         hub.subscribe(channel, wishes, from: client) { encoder, bytes in
             guard query.choice.types.contains(.status) else { return }
             for (name, connection) in sources {
@@ -69,7 +72,7 @@ extension Bridge {
         try checkRoom()
         try checkRoom(hub.hasRoom(forPollsOf: poll.filter))
         return .later { [self, poll] held in
-            let waiting = hub.wait(poll, for: patience) { [self] page in
+            let waiting = hub.wait(poll, for: patience, by: request.caller) { [self] page in
                 let unreadable = HTTPResponse(.historyUnreadable).adding(request.fields)
                 held.give(page.map { answer($0, request) } ?? unreadable)
             }

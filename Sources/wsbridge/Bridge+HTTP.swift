@@ -4,7 +4,7 @@ internal import WebSocketProtocol
 
 extension Bridge: HTTPHandler {
     func admit(_ head: RequestHead) -> Admission {
-        gate.admit(head, connections: connectionNames)
+        gate.admit(head, connections: connectionNames, sessions: sessions)
     }
 
     func serve(_ request: AdmittedRequest, body: [UInt8], from head: RequestHead) -> HTTPAnswer {
@@ -27,6 +27,12 @@ extension Bridge: HTTPHandler {
         case .health:
             guard store?.isStalled != true else { throw .storageStalled }
             return .response(json(request) { $0.member("status", "ok") })
+        case .session:
+            return .response(session(request))
+        case .beginSession:
+            return .response(try beginSession(request))
+        case .endSession:
+            return .response(endSession(request, from: head))
         case .connectionList:
             return .response(connectionList(request))
         case .status(let name):

@@ -16,6 +16,12 @@ final class Bridge {
         didSet { rules += 1 }
     }
     let files: PublicFiles
+    /// Of browsers.
+    var sessions = SessionTable()
+    /// When the next session is over.
+    var sessionTimer: LoopTimer?
+    /// Streams may be open that their readers may not read any more.
+    var hasStaleRights = false
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:] {
         didSet {
@@ -180,6 +186,9 @@ final class Bridge {
         connections[name] = connection
     }
 
+    /// What was decided about requests does not hold any more.
+    func forgetAdmissions() { rules += 1 }
+
     // MARK: Another configuration
 
     /// Takes on another configuration of the file as far as a running bridge can; connections that stay the same are
@@ -192,6 +201,7 @@ final class Bridge {
         )
         configuration = change.result
         gate = RequestGate(configuration.http, ownNames: Machine.names, files: files)
+        takeBackRights()
         hub.settings = configuration.http
         boundMemory()
         server?.deadlines.timeout = configuration.http.requestTimeout
@@ -271,6 +281,7 @@ final class Bridge {
     func endTurn() {
         guard let server else { return }
         for _ in 0..<Bridge.roundsPerTurn {
+            endStaleStreams()
             hub.deliver()
             flushes.flush()
             store?.endRound()
@@ -280,7 +291,7 @@ final class Bridge {
         store?.endRound()
         server.prepareToWait()
         // What the last round brought about goes out after the upstreams have had their turn.
-        nextTurn = hub.hasNews || server.needsRun ? loop.startTimer(after: .zero) {} : nil
+        nextTurn = hub.hasNews || server.needsRun || hasStaleRights ? loop.startTimer(after: .zero) {} : nil
         shutdown?.turnEnded()
     }
 

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from openapi_spec_validator import validate
 
 from assertions import assert_problem
+from description import DESCRIPTION, FILE, operations, resolved
 from harness import Bridge, EventSourceParser, Upstream
 from harness.environment import ROOT
 from harness.http1 import Response
-
-FILE = ROOT / "openapi.yaml"
-DESCRIPTION = yaml.safe_load(FILE.read_bytes())
-METHODS = ("get", "post", "put", "delete")
-
-
-def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every method and path, with what is described there; those of a connection at both their addresses."""
-    for path, item in DESCRIPTION["paths"].items():
-        for method, server in itertools.product(METHODS, item.get("servers", [{"url": "/"}])):
-            if operation := item.get(method):
-                target = (server["url"].rstrip("/") + path).replace("{connection}", "default")
-                parameters = [*item.get("parameters", []), *operation.get("parameters", [])]
-                yield method.upper(), target, {**operation, "parameters": [resolved(p) for p in parameters]}
-
-
-def resolved(node: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" not in node:
-        return node
-    found = DESCRIPTION
-    for name in node["$ref"].removeprefix("#/").split("/"):
-        found = found[name]
-    return resolved(found)
-
 
 ALL = [pytest.param(*operation, id=" ".join(operation[:2])) for operation in operations()]
 
@@ -187,8 +161,8 @@ def test_it_describes_no_header_field_that_is_not_used() -> None:
     assert described - used - {"accept"} == set()
 
 
-#: What browsers let pages read or send without being asked (Fetch, sections 2.2.2 and 4.10).
-SAFELISTED = {"cache-control", "content-type"}
+#: What browsers let pages read or send without being asked, or never (Fetch, sections 2.2.2, 2.2.6 and 4.10).
+SAFELISTED = {"cache-control", "content-type", "set-cookie"}
 
 
 def test_pages_of_allowed_origins_may_use_all_header_fields(upstream: Upstream, start_bridge) -> None:

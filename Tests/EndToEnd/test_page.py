@@ -8,6 +8,7 @@ import contextlib
 import datetime
 import json
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -246,13 +247,74 @@ def test_it_asks_for_a_token_until_it_is_right(upstream: Upstream, start_bridge,
     assert upstream.peer().received(1) == ["sent with it"]
     page.reload()
     await_live(page)
-    assert "s3cret" not in page.url
-    assert page.evaluate("localStorage.length") == 0
-    page.get_by_role("button", name="Forget token").click()
+    assert page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
+    page.get_by_role("button", name="Log out").click()
     expect(dialog).to_be_visible()
     expect(dialog.get_by_text("does not know this token")).to_be_hidden()
     page.reload()
     expect(dialog).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("address", "rest"),
+    [
+        ("/#token=s3cret%26%3D", "/"),
+        ("/?access_token=s3cret%26%3D", "/"),
+        ("/?access_token=s3cret%26%3D#default", "/#default"),
+        ("/#token=s3cret&=", "/"),
+    ],
+)
+def test_a_token_in_its_address_is_taken_out_of_it(
+    upstream: Upstream, start_bridge, visit, address: str, rest: str
+) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": "s3cret&="})
+    visitor = visit(bridge)
+    visitor.expected.append("status of 401")
+    page = visitor.page
+    page.goto(bridge.base + address)
+    await_live(page)
+    shown = page.evaluate("location.href").removeprefix(bridge.base)
+    # The page writes the connection that it shows into its address.
+    assert shown in (rest, "/#default")
+    seen = page.evaluate("document.documentElement.outerHTML + document.referrer + document.cookie")
+    assert "s3cret" not in seen
+    page.reload()
+    await_live(page)
+    page.go_back()
+    assert "s3cret" not in page.url
+
+
+def test_a_wrong_token_in_its_address_is_taken_out_and_asked_for(
+    upstream: Upstream, start_bridge, visit
+) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": "right"})
+    visitor = visit(bridge)
+    visitor.expected.append("status of 401")
+    page = visitor.page
+    page.goto(f"{bridge.base}/#token=wr%ong")
+    expect(page.get_by_text("does not know this token")).to_be_visible()
+    assert page.url == f"{bridge.base}/"
+    page.evaluate("location.hash = 'token=right'")
+    await_live(page)
+    assert "token" not in page.url
+
+
+def test_a_session_that_ends_with_its_token_is_asked_for_again(
+    upstream: Upstream, serve_file, tmp_path: Path, visit
+) -> None:
+    text = "http: {{ tokens: [{{ name: a, token: {} }}] }}\nconnections: {{ default: {{ url: '{}' }} }}\n"
+    bridge = serve_file(text.format("first", upstream.url))
+    visitor = visit(bridge)
+    visitor.expected.append("status of 401")
+    page = visitor.page
+    page.goto(f"{bridge.base}/#token=first")
+    await_live(page)
+    (tmp_path / "wsbridge.yaml").write_text(text.format("second", upstream.url))
+    bridge.signal(signal.SIGHUP)
+    expect(page.get_by_role("dialog", name="This bridge asks for a token")).to_be_visible()
+    page.get_by_label("Access token").fill("second")
+    page.keyboard.press("Enter")
+    await_live(page)
 
 
 def test_it_says_what_a_token_may_not(bridge: Bridge, visit) -> None:

@@ -144,23 +144,26 @@ def test_tabs_of_other_connections_show_those(upstream: Upstream, serve_file, vi
         assert payloads(tab) == [f"{round} to {name}" for round in (2, 1, 0)]
 
 
-def test_tabs_with_other_tokens_have_other_streams(upstream: Upstream, serve_file, visit) -> None:
-    bridge = serve_file(
-        "http: { tokens: [{ name: a, token: first }, { name: b, token: second }] }\n"
-        f"connections: {{ default: {{ url: '{upstream.url}' }} }}\n"
-    )
+def test_tabs_share_a_session_and_its_end(upstream: Upstream, start_bridge, visit) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": "right"})
     visitor = visit(bridge)
     visitor.expected.append("status of 401")
     tabs = [visitor.open(), visitor.open_tab()]
-    for tab, token in zip(tabs, ("first", "second"), strict=True):
-        tab.get_by_label("Access token").fill(token)
-        tab.keyboard.press("Enter")
-        await_live(tab)
-    fields = {"Authorization": "Bearer first"}
-    answer = bridge.get("/v1/connections/default/subscribers", fields).json()
-    assert len(answer["subscribers"]) == 2
-    upstream.peer().send("to both")
-    expect_newest(tabs, "to both")
+    dialogs = [tab.get_by_role("dialog", name="This bridge asks for a token") for tab in tabs]
+    for round in range(2):
+        for dialog in dialogs:
+            expect(dialog).to_be_visible()
+        tabs[round].get_by_label("Access token").fill("right")
+        tabs[round].keyboard.press("Enter")
+        for tab, dialog in zip(tabs, dialogs, strict=True):
+            await_live(tab)
+            expect(dialog).to_be_hidden()
+        fields = {"Authorization": "Bearer right"}
+        answer = bridge.get("/v1/connections/default/subscribers", fields).json()
+        assert len(answer["subscribers"]) == 1
+        upstream.peer().send(f"to both, {round}")
+        expect_newest(tabs, f"to both, {round}")
+        tabs[1 - round].get_by_role("button", name="Log out").click()
 
 
 # Losses
@@ -268,7 +271,7 @@ def test_a_tab_that_died_without_a_word_is_let_go(bridge: Bridge, visit) -> None
             new Hub().attach(port1);
             globalThis.silent = port2;
             const place = { ring: null, next: 0, after: null, state: "connecting", behind: 0 };
-            port2.postMessage({ turn: 1, connection: "default", token: null, ...place, most: 10 });
+            port2.postMessage({ turn: 1, connection: "default", ...place, most: 10 });
         }"""
     )
     await_subscribers(bridge, 1)

@@ -453,6 +453,26 @@ def test_the_number_of_subscribers_goes_down_and_up_again(start_upstream, serve:
     assert record["needsRestart"] == "http.maxSubscribers"
 
 
+def test_a_bridge_on_the_network_is_not_opened_by_a_file_that_would_take_it_off(
+    start_upstream, serve: Serve
+) -> None:
+    upstream = start_upstream()
+    connections = {"a": {"url": upstream.url}}
+    tokens = [{"name": "ops", "token": "t0ken"}]
+    served = serve(
+        {"http": {"listen": "0.0.0.0:0", "tokens": tokens}, "connections": connections}, "--log-level=info"
+    )
+    assert_problem(served.bridge.get("/status"), 401, "unauthorized")
+    record = served.reload({"http": {"listen": "127.0.0.1:0"}, "connections": connections})
+    assert record["needsRestart"] == "http.listen, http.tokens"
+    assert_problem(served.bridge.get("/status"), 401, "unauthorized")
+    assert served.bridge.get("/status", {"Authorization": "Bearer t0ken"}).status == 200
+    # A file that would leave it there without a token is wrong, and changes nothing.
+    record = served.reload({"http": {"listen": "0.0.0.0:0"}, "connections": connections})
+    assert "not reloaded" in record["message"]
+    assert_problem(served.bridge.get("/status"), 401, "unauthorized")
+
+
 def test_the_page_is_there_after_a_reload(start_upstream, serve: Serve) -> None:
     upstream = start_upstream()
     served = serve({"connections": {"a": {"url": upstream.url}}})

@@ -111,7 +111,7 @@ extension BridgeConfiguration {
         isPassed: Bool
     ) {
         let isTold = reader.isWrong(.token) || reader.isWrong(.allowAnonymous) || file?.tellsOfAccess == true
-        guard !http.listen.isLocal, !http.allowAnonymous, http.tokens.isEmpty, !isTold else { return }
+        guard http.isOpenUnasked, !isTold else { return }
         let text =
             "\(http.listen.text) can be reached from other machines and no token is set: set WSBRIDGE_TOKEN to "
             + "a secret that clients must present, or WSBRIDGE_ALLOW_ANONYMOUS=true to let everyone in"

@@ -36,6 +36,12 @@ package struct ConfigurationChange: Equatable, Sendable {
                 settings.append("http." + setting.key)
             }
         }
+        if result.http.isOpenUnasked, !old.http.tokens.isEmpty {
+            // A file that takes the bridge off the network may do without tokens, but it is there until the restart.
+            settings.removeAll { $0 == "http.tokens" }
+            awaitingRestart.append("http.tokens")
+            result.http.tokens = old.http.tokens
+        }
         if old.storage != new.storage {
             // What is in use is in one place.
             awaitingRestart.append("storage.directory")
@@ -98,6 +104,7 @@ package struct ConfigurationChange: Equatable, Sendable {
             HTTPSetting("retry", \.retry),
             HTTPSetting("requestTimeout", \.requestTimeout),
             HTTPSetting("shutdownTimeout", \.shutdownTimeout),
+            HTTPSetting("sessionLifetime", \.sessionLifetime),
             HTTPSetting("dynamicConnections", \.dynamicConnections),
         ]
     }

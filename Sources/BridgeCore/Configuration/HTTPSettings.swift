@@ -29,8 +29,13 @@ package struct HTTPSettings: Equatable, Sendable {
     package var requestTimeout = Duration.seconds(30)
     /// From the signal to the exit.
     package var shutdownTimeout = Duration.seconds(8)
+    /// For which a browser that has shown a token need not show it again.
+    package var sessionLifetime = Duration.seconds(7 * 86_400)
     /// Lets clients make connections, change and remove them.
     package var dynamicConnections = false
 
     package init() {}
+
+    /// Other machines reach the bridge, it asks for no token, and nobody said that this is meant.
+    var isOpenUnasked: Bool { !listen.isLocal && !allowAnonymous && tokens.isEmpty }
 }

@@ -8,6 +8,16 @@ package enum AccessScope: String, CaseIterable, Sendable {
     case admin
 }
 
+/// What a request has to show for its work.
+package enum AccessNeed: Equatable, Sendable {
+    /// Nothing: everyone may come.
+    case nothing
+    /// Any token, whatever it allows.
+    case anyToken
+    /// A token that allows this.
+    case scope(AccessScope)
+}
+
 /// A configured bearer token.
 package struct AccessToken: Equatable, Sendable {
     /// For logs and answers; no secret.

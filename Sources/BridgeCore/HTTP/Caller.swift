@@ -3,19 +3,23 @@ package enum Caller: Equatable, Sendable {
     /// Anyone, where no tokens are configured or the resource is open to all.
     case anonymous
     case token(AccessToken)
+    /// A browser that has shown the token before.
+    case session(SessionKey, AccessToken)
 
     /// For the log.
     package var name: String {
+        token?.name ?? "anonymous"
+    }
+
+    /// What it may do; nil: whatever anyone may.
+    package var token: AccessToken? {
         switch self {
-        case .anonymous: "anonymous"
-        case .token(let token): token.name
+        case .anonymous: nil
+        case .token(let token), .session(_, let token): token
         }
     }
 
     package func covers(connection: String) -> Bool {
-        switch self {
-        case .anonymous: true
-        case .token(let token): token.connections.contains { $0.matches(connection) }
-        }
+        token?.connections.contains { $0.matches(connection) } ?? true
     }
 }

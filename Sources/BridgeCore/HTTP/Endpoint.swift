@@ -5,6 +5,7 @@ package struct Endpoint: Equatable, Sendable {
         case file
         case health
         case readiness
+        case session
         case connectionList
         case connection
         case messages
@@ -37,6 +38,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .health)
         } else if path == ["readyz"] {
             self.init(resource: .readiness)
+        } else if path == ["v1", "session"] {
+            self.init(resource: .session)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
         } else if path == ["v1", "events"] {
@@ -86,19 +89,22 @@ extension Endpoint.Resource {
         }
     }
 
-    /// The methods that do the resource's work, OPTIONS aside, each with what a token must allow for it; nil where
-    /// everyone may come.
+    /// The methods that do the resource's work, OPTIONS aside, each with what a request must show for it.
     ///
     /// Where GET answers, HEAD does too. Where connections are not `dynamic`, only the configuration file makes them.
-    private func methods(dynamic: Bool) -> [(name: String, scope: AccessScope?)] {
-        switch self {
-        case .file, .health, .readiness: [("GET", nil)]
-        case .connection where dynamic: [("GET", .read), ("PUT", .admin), ("DELETE", .admin)]
-        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
-        case .messages: [("GET", .read), ("POST", .send)]
-        case .request: [("POST", .send)]
-        case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]
-        case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", .admin)]
+    private func methods(dynamic: Bool) -> [(name: String, need: AccessNeed)] {
+        let read = ("GET", AccessNeed.scope(.read))
+        let admin = AccessNeed.scope(.admin)
+        return switch self {
+        case .file, .health, .readiness: [("GET", .nothing)]
+        // Who has lost a session must be able to leave it all the same.
+        case .session: [("GET", .anyToken), ("POST", .anyToken), ("DELETE", .nothing)]
+        case .connection where dynamic: [read, ("PUT", admin), ("DELETE", admin)]
+        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [read]
+        case .messages: [read, ("POST", .scope(.send))]
+        case .request: [("POST", .scope(.send))]
+        case .outbox, .outboxMessage: [read, ("DELETE", admin)]
+        case .connect, .disconnect, .reconnect, .pause, .resume: [("POST", admin)]
         }
     }
 
@@ -108,10 +114,10 @@ extension Endpoint.Resource {
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    /// What a token must allow for `method`, OPTIONS aside; nil where everyone may come.
+    /// What a request must show for `method`, OPTIONS aside.
     ///
     /// Throws `method-not-allowed` (405).
-    package func scope(of method: String, dynamic: Bool) throws(Problem) -> AccessScope? {
+    package func need(of method: String, dynamic: Bool) throws(Problem) -> AccessNeed {
         let meant = method == "HEAD" ? "GET" : method
         guard let row = methods(dynamic: dynamic).first(where: { $0.name == meant }) else {
             let isOff = methods(dynamic: true).contains { $0.name == meant }
@@ -120,6 +126,6 @@ extension Endpoint.Resource {
                 hint: isOff ? "\(meant) as well where `http.dynamicConnections` is true" : nil
             )
         }
-        return row.scope
+        return row.need
     }
 }

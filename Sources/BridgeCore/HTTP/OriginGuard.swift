@@ -54,6 +54,16 @@ struct OriginGuard: Sendable {
         return page.host == host.host && (page.port ?? scheme.port) == (host.port ?? scheme.port)
     }
 
+    /// Whether a request comes from a page of the bridge itself, or from no page at all.
+    ///
+    /// `Sec-Fetch-Site`, which no page can set, is the browser's own word on that; where it does not send it,
+    /// the `Origin` has to be that of `host`.
+    static func isOwnPage(_ head: RequestHead, host: Authority?) -> Bool {
+        let sites = head.values(of: "sec-fetch-site")
+        guard sites.isEmpty else { return sites.allSatisfy { $0 == "same-origin" || $0 == "none" } }
+        return head.values(of: "origin").allSatisfy { isOrigin($0, of: host) }
+    }
+
     private static func opensFrontPage(_ head: RequestHead, _ target: HTTPTarget) -> Bool {
         let destination = head.value(of: "sec-fetch-dest") ?? "document"
         return (head.method == "GET" || head.method == "HEAD") && target.path.isEmpty && !target.isAsterisk

@@ -30,7 +30,10 @@ extension Problem {
 
     /// No token came: the challenge of RFC 6750 §3, without an error code.
     package static var tokenMissing: Problem {
-        unauthorized("send `Authorization: Bearer TOKEN` or `?access_token=TOKEN`", error: nil)
+        unauthorized(
+            "send `Authorization: Bearer TOKEN` or `?access_token=TOKEN`, or begin a session at `/v1/session`",
+            error: nil
+        )
     }
 
     /// A token came that is not one of ours.
@@ -41,6 +44,24 @@ extension Problem {
     /// Credentials came in a scheme other than Bearer.
     package static var schemeNotBearer: Problem {
         unauthorized("only `Authorization: Bearer TOKEN` is understood", error: "invalid_request")
+    }
+
+    /// A cookie came whose session has ended, or which never was one.
+    package static var sessionOver: Problem {
+        unauthorized(
+            "the session has ended; `POST /v1/session` with a token begins another",
+            error: "invalid_token"
+        )
+    }
+
+    /// The cookie of a session came with what a page of another origin asks for.
+    package static var sessionForeign: Problem {
+        unauthorized("a session is for the bridge's own page; others send a token", error: "invalid_request")
+    }
+
+    /// Whoever begins a session has to show the token itself.
+    package static var sessionNeedsToken: Problem {
+        unauthorized("a session begins with a token: send `Authorization: Bearer TOKEN`", error: nil)
     }
 
     private static func unauthorized(_ detail: String, error: String?) -> Problem {

@@ -5,6 +5,12 @@ package enum Route: Equatable, Sendable {
     case health
     /// Whether the connections that are to be up are; show those that the caller covers.
     case readiness
+    /// What whoever asks may do.
+    case session
+    /// Begin a session for the token that was shown; without tokens there is nothing to begin.
+    case beginSession
+    /// End the session that the cookie belongs to, if there is one.
+    case endSession
     /// The connections; show only those that the caller covers.
     case connectionList
     case status(connection: String)
@@ -59,6 +65,10 @@ extension Route {
             self = .health
         case .readiness:
             self = .readiness
+        case .session where drops:
+            self = .endSession
+        case .session:
+            self = head.method == "POST" ? .beginSession : .session
         case .connectionList:
             self = .connectionList
         case .connection where head.method == "PUT":

@@ -17,6 +17,8 @@ package struct Subscription: Equatable, Sendable {
     package var slowness: Slowness
     /// The connections of a merged stream, which change as connections come and go; nil: they stay.
     package var scope: ConnectionScope?
+    /// Who reads; the stream ends when they may not any more.
+    package var caller = Caller.anonymous
 
     package init(
         shape: StreamShape,

@@ -8,6 +8,10 @@ final class ClientConnection {
     let address: ClientAddress
     /// When it is cut off, unless the client has done by then what it owes; nil: it owes nothing.
     var due: Instant?
+    /// Since when it has kept the bridge waiting for a request, or for the rest of one; nil: it does not.
+    var silentSince: Instant?
+    /// It is cut off to make room, and about to be gone.
+    var isGivenUp = false
     /// Its place in the list of `RequestDeadlines`.
     var place = 0
     /// It came when there was no room.

@@ -3,9 +3,12 @@ internal import Glibc
 
 /// How many clients' connections there may be, and what becomes of those beyond.
 ///
-/// At its own limit libmicrohttpd stops accepting, and whoever comes then waits for nothing. So it never gets there:
-/// up to `crowd` connections beyond `limit` are accepted to be told why they are refused, and further ones are
-/// closed at once. The library's limits would not do either: it does not know of the streams that were taken away from it.
+/// Where all of `limit` are taken, the client that has owed a request for longest makes room for the next one: so those
+/// who open connections and say nothing, or say it slowly, keep nobody out. If all are being served, up to `crowd`
+/// connections more are accepted to be told why they are refused, and further ones are closed at once.
+///
+/// At its own limit libmicrohttpd stops accepting, and whoever comes then waits for nothing. So it never gets there.
+/// The library's limits would not do either: it does not know of the streams that were taken away from it.
 final class ConnectionRoom {
     /// Connections that are served.
     let limit: Int
@@ -19,6 +22,7 @@ final class ConnectionRoom {
 
     /// Connections beside those of subscribers.
     static let spareConnections = 1000
+    /// Enough for those that come while others, up to ten at a time, are on their way out to make room for them.
     private static let largestCrowd = 32
     private static let reportInterval = Duration.seconds(10)
 
@@ -27,6 +31,10 @@ final class ConnectionRoom {
     /// How many there may be of one IP address; 0: no limit.
     private let perClient: Int
     private var count = 0
+    /// Of these, those that were cut off to make room, and that the daemon has still to notice.
+    private var leaving = 0
+    /// Those for whom there was no room, and who are told so.
+    private var crowded: [ClientConnection] = []
     /// By IP address; counted only where that is limited.
     private var counts: [String: Int] = [:]
     private var refusals = 0
@@ -40,7 +48,7 @@ final class ConnectionRoom {
         wanted = subscribers + ConnectionRoom.spareConnections
         let free = ConnectionRoom.freeDescriptors - ConnectionRoom.reserve(for: upstreams)
         let clients = max(2, free / descriptors)
-        crowd = min(ConnectionRoom.largestCrowd, max(1, clients / 8))
+        crowd = min(ConnectionRoom.largestCrowd, max(1, clients / 4))
         limit = min(wanted, clients - crowd)
     }
 
@@ -54,10 +62,25 @@ final class ConnectionRoom {
         return counts[host, default: 0] < perClient
     }
 
-    func opened(_ client: ClientConnection) {
+    func opened(_ client: ClientConnection, deadlines: RequestDeadlines) {
         count += 1
-        client.isCrowded = count > limit
+        if count - leaving > limit {
+            if deadlines.giveUpOne() {
+                leaving += 1
+            } else {
+                client.isCrowded = true
+                // Nor do those who say nothing keep others from being told why they are refused.
+                if crowded.count > crowd / 2, deadlines.giveUpOne(of: crowded) { leaving += 1 }
+                crowded.append(client)
+            }
+        }
         if perClient > 0, case .ip(let host) = client.address { counts[host, default: 0] += 1 }
+    }
+
+    /// The daemon is done with a client; its socket may go on.
+    func left(_ client: ClientConnection) {
+        if client.isGivenUp { leaving -= 1 }
+        if client.isCrowded { crowded.removeAll { $0 === client } }
     }
 
     func closed(_ address: ClientAddress) {

@@ -105,7 +105,7 @@ nonisolated func connectionChanged(
         unsafe slot.pointee = unsafe onLoop(with: (server, connection)) { server, connection in
             let client = unsafe ClientConnection(connection)
             server.deadlines.add(client)
-            server.room.opened(client)
+            server.room.opened(client, deadlines: server.deadlines)
             return unsafe Unmanaged.passRetained(client).toOpaque()
         }
     } else if let retained = unsafe slot.pointee {
@@ -115,6 +115,7 @@ nonisolated func connectionChanged(
             server.deadlines.remove(client)
             client.detached?.isForgotten = true
             if !client.hasOwnSocket { server.room.closed(client.address) }
+            server.room.left(client)
             if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
         }
     }

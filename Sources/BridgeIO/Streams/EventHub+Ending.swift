@@ -1,4 +1,4 @@
-internal import BridgeCore
+package import BridgeCore
 
 extension EventHub {
     /// Ends a subscriber's connection, which is not to be written to any more.
@@ -47,6 +47,33 @@ extension EventHub {
             proceed(subscriber)
             relieve()
         }
+    }
+
+    /// Ends the streams of those who may not read any more, and gives their polls what they have, which is nothing.
+    ///
+    /// What a stream's client has not been sent yet it does not get, but for the rest of the event that it is in the
+    /// middle of, and what had been made ready for it alone.
+    package func endStreams(where isMeant: (Caller) -> Bool) {
+        for waiting in polls.all where isMeant(waiting.caller) { waiting.finish() }
+        for subscriber in allSubscribers where !subscriber.isGone && isMeant(subscriber.caller) {
+            cut(subscriber)
+            relieve()
+        }
+    }
+
+    private func cut(_ subscriber: Subscriber) {
+        switch subscriber.phase {
+        case .live:
+            let feed = subscriber.feed
+            if let position = subscriber.position(in: feed), let page = feed.rest(at: position).page {
+                subscriber.enqueue(page.bytes, from: page.start)
+            }
+            detach(subscriber)
+        case .replaying, .waiting: break
+        case .ending, .gone: return
+        }
+        conclude(subscriber)
+        proceed(subscriber)
     }
 
     /// Ends the body of a subscriber that has, or is about to get, all that it will.

@@ -91,4 +91,7 @@ final class PollRoom {
             for waiting in group.polls.values { waiting.finish() }
         }
     }
+
+    /// All that wait.
+    var all: [WaitingPoll] { groups.values.flatMap(\.polls.values) }
 }

@@ -30,6 +30,8 @@ final class Subscriber {
     /// Of a merged stream.
     let scope: ConnectionScope?
     let client: ClientAddress
+    /// Who reads.
+    let caller: Caller
     /// When it came.
     let since: WallTime
     var phase: Phase
@@ -78,6 +80,7 @@ final class Subscriber {
         slowness = wishes.slowness
         scope = wishes.scope
         self.client = client
+        caller = wishes.caller
         phase = .replaying(cursor)
         remaining = wishes.limit
         self.since = since

@@ -6,6 +6,8 @@ package import BridgeCore
 /// until it is answered.
 package final class WaitingPoll {
     private(set) var poll: Poll
+    /// Who asks.
+    let caller: Caller
     private unowned let hub: EventHub
     private let patience: Duration
     private var answer: ((PollPage?) -> Void)?
@@ -18,10 +20,12 @@ package final class WaitingPoll {
     fileprivate init(
         _ poll: Poll,
         of hub: EventHub,
+        by caller: Caller,
         patience: Duration,
         answer: @escaping (PollPage?) -> Void
     ) {
         self.poll = poll
+        self.caller = caller
         self.hub = hub
         self.patience = patience
         self.answer = answer
@@ -122,9 +126,10 @@ extension EventHub {
     package func wait(
         _ poll: Poll,
         for patience: Duration,
+        by caller: Caller = .anonymous,
         answer: @escaping (PollPage?) -> Void
     ) -> WaitingPoll {
-        let waiting = WaitingPoll(poll, of: self, patience: patience, answer: answer)
+        let waiting = WaitingPoll(poll, of: self, by: caller, patience: patience, answer: answer)
         polls.enter(waiting)
         search(for: waiting)
         return waiting

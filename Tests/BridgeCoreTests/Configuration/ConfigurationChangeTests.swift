@@ -87,6 +87,7 @@ import WebSocketProtocol
         ("http.keepAlive", { $0.http.keepAlive = .seconds(1) }),
         ("http.retry", { $0.http.retry = .seconds(1) }),
         ("http.requestTimeout", { $0.http.requestTimeout = .seconds(1) }),
+        ("http.sessionLifetime", { $0.http.sessionLifetime = .seconds(1) }),
         ("http.shutdownTimeout", { $0.http.shutdownTimeout = .seconds(1) }),
         ("memory", { $0.memory.maxBytes = 8 << 20 }),
         ("history", { $0.history.maxMessages = 1 }),
@@ -147,6 +148,21 @@ import WebSocketProtocol
         change.noteRenewedCertificate()
         change.noteRenewedCertificate()
         #expect(told(change) == "info: reloaded; settings: text(\"http.tls\")")
+    }
+
+    @Test func `never opens a bridge that goes on listening to other machines`() throws {
+        let tokens = [AccessToken(name: "a", secret: Secret("b"))]
+        let old = try configuration(["a": "ws://a", "b": "ws://b"]) {
+            $0.http.listen = .tcp(host: "0.0.0.0", port: 80)
+            $0.http.tokens = tokens
+        }
+        let local = try configuration()
+        let change = self.change(from: old, to: local)
+        #expect(change.result.http.tokens == tokens)
+        #expect(change.awaitingRestart == ["http.listen", "http.tokens"])
+        #expect(change.settings.isEmpty)
+        let meant = try configuration(["a": "ws://a", "b": "ws://b"]) { $0.http.allowAnonymous = true }
+        #expect(self.change(from: old, to: meant).result.http.tokens.isEmpty)
     }
 
     @Test func `of maxSubscribers goes up and down as far as there is room`() throws {

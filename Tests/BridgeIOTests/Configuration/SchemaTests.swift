@@ -53,7 +53,7 @@ private let cases = [
     KeyCase("http.maxFilters", "1"), KeyCase("http.maxConnectionsPerClient", "5"),
     KeyCase("http.keepAlive", "100ms"), KeyCase("http.retry", "0", shows: "0s"),
     KeyCase("http.requestTimeout", "1.5", shows: "1s500ms"), KeyCase("http.shutdownTimeout", "0s"),
-    KeyCase("http.dynamicConnections", "true"),
+    KeyCase("http.dynamicConnections", "true"), KeyCase("http.sessionLifetime", "12h"),
     KeyCase("memory.maxBytes", "8MiB"), KeyCase("storage.directory", "/data"),
     // It counts from the folder of the file.
     KeyCase("storage.directory", "data", shows: "conf/data"),

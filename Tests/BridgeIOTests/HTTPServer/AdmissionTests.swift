@@ -53,6 +53,16 @@ import Testing
         service.stop()
     }
 
+    @Test func `are forgotten when many others came since`() throws {
+        #expect(try statuses([post(), post()]) == ["200", "200"])
+        #expect(service.admitted == 1)
+        let others = (0..<256).map { post("/connect", "Host: localhost\r\nX-Number: \($0)\r\n") }
+        #expect(try statuses(others).allSatisfy { $0 == "200" })
+        #expect(try statuses([post()]) == ["200"])
+        #expect(service.admitted == 258)
+        service.stop()
+    }
+
     @Test func `and were refused are refused again`() throws {
         let foreign = post("/connect", "Host: elsewhere.example\r\n")
         #expect(try statuses([foreign, foreign, post(), foreign]) == ["421", "421", "200", "421"])

@@ -17,6 +17,7 @@ extension HTTPSettings {
         Field("retry", \.retry, .duration(.zero ... .seconds(86_400))),
         Field("requestTimeout", \.requestTimeout, .duration(.milliseconds(100) ... .seconds(86_400))),
         Field("shutdownTimeout", \.shutdownTimeout, .duration(.zero ... .seconds(3600))),
+        Field("sessionLifetime", \.sessionLifetime, .duration(.seconds(1) ... .seconds(31_536_000))),
         Field("dynamicConnections", \.dynamicConnections, .flag),
     ]
 
