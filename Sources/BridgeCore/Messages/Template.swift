@@ -44,13 +44,17 @@ package struct Template: Equatable, Sendable {
     /// Those of the message at hand.
     let pointers: [JSONPointer]
     let search: JSONSearch
+    /// It makes an object or an array, whatever is filled in.
+    let isJSON: Bool
 
     /// - Throws: `MalformedValue`, which shows nothing of the text.
     package init(_ source: String) throws(MalformedValue) {
         var parser = TemplateParser()
         let pieces = try parser.pieces(of: Array(source.utf8)[...])
+        let placed = JSONPositions.assign(to: pieces)
         self.source = source
-        self.pieces = JSONPositions.assign(to: pieces)
+        self.pieces = placed ?? pieces
+        isJSON = placed != nil
         pointers = parser.pointers
         search = JSONSearch(pointers)
     }

@@ -64,8 +64,15 @@ package struct ResumeURL: Equatable, Sendable {
         self.source = source
         self.variables = variables
         self.pieces = pieces
+        // What can be said before anything is captured: a scheme that stands there must be one that can be dialled.
+        guard case .text(let start) = pieces.first, start.contains(UInt8(ascii: ":")) else { return }
+        let sample = pieces.flatMap { if case .text(let text) = $0 { text } else { Array("1".utf8) } }
+        guard WebSocketURL.captured(sample) != nil else { throw ResumeURL.undiallable }
     }
 
+    private static let undiallable = MalformedValue(
+        "a ws, wss, http or https URL without user name and fragment, in which {{var:NAME}} stands"
+    )
     private static let malformed = MalformedValue("a URL in which {{var:NAME}} stands, and no other template")
 
     /// Nil unless all variables are captured.

@@ -28,6 +28,8 @@ import WebSocketTestSupport
         return template.expanded(with: values, random: &random).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    private static let now = "2023-11-14T22:13:20.123Z"
+
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
     @Test(
@@ -102,6 +104,9 @@ import WebSocketTestSupport
             ("{\"op\":1,\"d\":{{/v}}}", "42", "{\"op\":1,\"d\":42}"),
             ("{\"d\":{{/v}}}", "{\"x\":1}", "{\"d\":{\"x\":1}}"),
             ("[{{/v}}]", "\"1,2\"", "[\"1,2\"]"), (" [ {{/v}} ]", "null", " [ null ]"),
+            // Nor do texts that it makes itself break it.
+            ("{\"a\":{{now}},\"b\":\"{{now}}\"}", "1", "{\"a\":\"\(now)\",\"b\":\"\(now)\"}"),
+            ("[{{sha256base64:{{/v}}}},{{nowMillis}},{{counter}}]", "1", "[\"PDE+\",1700000000123,7]"),
             // No JSON: an escaped string without its quotes.
             ("{{{/v}}", nil, nil), ("v={{/v}}", "\"1,2\"", "v=1,2"),
         ] as [(String, String?, String?)]

@@ -14,6 +14,10 @@ import WebSocketProtocol
             "the preset needs the parameter token (What opens the chat): put token under `parameters`, "
             + "or set the environment variable CHAT_TOKEN"
         #expect(scene.complaints(file("preset: chat")) == ["1: connections.a.parameters: \(about)"])
+        #expect(
+            scene.complaints(file("preset: chat, parameters: { token: '' }"))
+                == ["1: connections.a.parameters: \(about)"]
+        )
         let yaml = "connections:\n  a:\n    preset: chat\n    parameters:\n      room: x\n"
         #expect(scene.complaints(yaml) == ["4: connections.a.parameters: \(about)"])
         // Where nothing of it is left that asks for the parameter, there is no need.
@@ -88,6 +92,31 @@ import WebSocketProtocol
         var scene = scene
         scene.builtInPresets = ["chat": ""]
         #expect(scene.complaints(file(members)) == complaints.map { "1: connections.a." + $0 })
+    }
+
+    @Test(arguments: [
+        ("'{\"at\":${parameter:place}}'", "BTC/USD", true), ("'{\"at\":${parameter:place}}'", "[\"a\"", true),
+        ("'{\"at\":${parameter:place}}'", "1},{\"x\":1", true),
+        ("'{\"at\":${parameter:place}}'", "[\"a\"]", false),
+        ("'{\"at\":\"${parameter:place}\"}'", "[\"a\"", false), ("'at ${parameter:place}'", "[\"a\"", false),
+        ("'[{{/x}},${parameter:place}]'", "{{", true), ("'[{{now}},${parameter:place}]'", "7", false),
+    ])
+    func `takes only JSON where a parameter is JSON`(text: String, value: String, isMistake: Bool) {
+        let preset = """
+            parameters: { place: {} }
+            url: wss://h/
+            onOpen:
+              - expect: { any: true }
+              - send: { text: \(text) }
+            """
+        let scene = ConfigurationScene(files: ["conf/presets/p.yaml": preset], environment: ["PLACE": value])
+        let found = scene.complaints(
+            "connections:\n  a: { preset: p, parameters: { place: '${PLACE}' } }\n"
+        )
+        let complaint =
+            "conf/presets/p.yaml:5: connections.a.onOpen[1].send.text: is no JSON with the values of its "
+            + "parameters; one outside of quotes must be JSON itself"
+        #expect(found == (isMistake ? [complaint] : []))
     }
 
     @Test func `has its own mistakes told with its file and line`() {

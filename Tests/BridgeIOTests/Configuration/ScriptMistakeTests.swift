@@ -4,7 +4,11 @@ import Testing
 @Suite struct `A mistake in steps and rules` {
     private let scene = ConfigurationScene()
 
+    private static let undiallable =
+        "resumeUrl: expected a ws, wss, http or https URL without user name and fragment, in which {{var:NAME}} stands"
+
     private static let mistakes: [(String, [String])] = [
+        ("onOpen: ~, rules: null, subprotocols: ", []),
         ("onOpen: {}", ["onOpen: expected a list, not a mapping"]),
         ("onOpen: [a]", ["onOpen[0]: expected a mapping of keys to values, not a single value"]),
         ("onOpen: [{}]", ["onOpen[0]: needs either send or expect"]),
@@ -163,6 +167,18 @@ import Testing
         ("request: { corelate: /id }", ["request.corelate: unknown key; did you mean correlate?"]),
         ("request: { id: random }", ["request.id: expected uuid or counter, not `random`"]),
         ("resumeUrl: '{{var:a}}'", ["resumeUrl: nothing captures the variable `a`"]),
+        (
+            "resumeUrl: 'ftp://h/{{var:a}}', rules: [{ when: { any: true }, capture: { a: /a } }]",
+            [undiallable]
+        ),
+        (
+            "resumeUrl: 'wss://h/{{var:a}}#{{var:a}}', rules: [{ when: { any: true }, capture: { a: /a } }]",
+            [undiallable]
+        ),
+        (
+            "resumeUrl: 'wss://u:p@h/{{var:a}}', rules: [{ when: { any: true }, capture: { a: /a } }]",
+            [undiallable]
+        ),
         (
             "resumeUrl: ws://s3cret",
             [

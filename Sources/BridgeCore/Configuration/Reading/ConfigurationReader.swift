@@ -194,11 +194,16 @@ struct ConfigurationReader {
         return members.filter { !isNull($0.value) }.map(\.key)
     }
 
-    /// The elements of a list; nil after complaining.
+    /// The elements of a list, none for null, as it is left by whoever comments them all out; nil after complaining.
     mutating func elements(of node: ConfigurationNode) -> [ConfigurationNode]? {
-        if case .sequence(let elements) = node.content { return elements }
-        if node.isKnown { complain(node, "expected a list, not \(node.kind)") }
-        return nil
+        switch node.content {
+        case .sequence(let elements): return elements
+        case .scalar(let text, .plain) where Self.isNull(text): return []
+        case .unknown: return nil
+        case .scalar, .mapping:
+            complain(node, "expected a list, not \(node.kind)")
+            return nil
+        }
     }
 
     /// A scalar with its references replaced; nil after complaining.

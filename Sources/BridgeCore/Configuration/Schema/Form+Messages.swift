@@ -32,12 +32,27 @@ extension Form<MessageTemplate> {
         mask: String,
         parse: @escaping @Sendable (String) throws(MalformedValue) -> MessageTemplate
     ) -> Form {
-        scalar(
+        let form = scalar(
             expectation,
             isSecret: true,
             isTemplate: true,
             parse: parse,
             write: { _ in .mapping([(key, .quoted(mask))]) }
+        )
+        return Form(
+            read: { node, reader in
+                guard let message = form.read(node, &reader) else { return nil }
+                // Outside of strings a parameter is JSON itself: a mistake in it is found here, not by the service.
+                let sample = reader.text(of: node, withParametersAs: PresetParameters.standIn)
+                if !message.template.isJSON, let sample, (try? Template(sample))?.isJSON == true {
+                    reader.complain(
+                        node,
+                        "is no JSON with the values of its parameters; one outside of quotes must be JSON itself"
+                    )
+                }
+                return message
+            },
+            write: form.write
         )
     }
 }
