@@ -106,6 +106,7 @@ internal import CSQLite
 
     /// Has a blob stand at a place, until another one does: a copy, in memory that the statement keeps.
     func bind(copyOf blob: [UInt8], at index: CInt) {
+        // SQLITE_TRANSIENT, which is a macro that Swift does not see: SQLite makes a copy.
         let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         unsafe blob.withUnsafeBytes { bytes in
             // An empty array has no address, which would make it NULL.

@@ -34,8 +34,7 @@ final class BridgeStore {
     private let loop: Loop
     private let pagerBell: LoopBell
     private let log: Log
-    /// What this turn of the loop has brought so far: facts, then offers, then facts again; and ends of messages that
-    /// earlier turns have brought.
+    /// What this turn has brought so far, and ends of earlier ones: facts, then offers, then facts again.
     private var facts = PendingFacts()
     private var batch: [StoreOffer] = []
     private var completions: [(Bool) -> Void] = []
@@ -143,7 +142,7 @@ final class BridgeStore {
         guard !facts.isEmpty, endsTimer == nil else { return }
         endsTimer = loop.startTimer(after: facts.due - loop.now) { [unowned self] in
             endsTimer = nil
-            // Those that it was set for have gone mostly, and newer ones are there.
+            // Mostly those are newer ones than it was set for.
             endRound()
         }
     }
