@@ -10,7 +10,9 @@ final class Service {
     private let bridge: Bridge
     /// Reads the configuration again; nil: there is no file.
     private let reread: (() throws(StartError) -> BridgeConfiguration)?
-    private var signals: [SignalWatcher] = []
+    private let signals: ProcessSignals
+    private var pace = ReloadPace()
+    private var nextReload: LoopTimer?
     private var reaper: OrphanReaper?
     private var wakeWatcher: WakeWatcher?
 
@@ -22,6 +24,8 @@ final class Service {
     ) throws(StartError) {
         self.reread = reread
         self.loop = loop
+        // Before anything that takes long, such as a store that has to be mended: a SIGHUP would end the process.
+        signals = ProcessSignals(loop: loop)
         let page = try FoundPage(
             configuration.http.publicDirectory,
             executableFolder: Machine.executableFolder
@@ -75,14 +79,21 @@ final class Service {
 
     private func watchSignals() {
         reaper = OrphanReaper(loop: loop)
-        for number in [SIGTERM, SIGINT] {
-            signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
-        }
-        signals.append(
-            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
-        )
+        signals.onEnd = { [unowned self] number in stop(by: number) }
+        signals.onHangUp = { [unowned self] in scheduleReload() }
         wakeWatcher = WakeWatcher(loop: loop) { [unowned self] in
             for connection in bridge.allConnections { connection.upstream.wake() }
+        }
+    }
+
+    /// However many ask for it at once, and however fast, others get their turns.
+    private func scheduleReload() {
+        guard let delay = pace.asked(now: loop.now) else { return }
+        nextReload = loop.startTimer(after: delay) { [unowned self] in
+            let beginning = loop.now
+            pace.begins()
+            reload()
+            pace.ended(began: beginning, now: loop.now)
         }
     }
 

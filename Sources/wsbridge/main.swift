@@ -3,6 +3,7 @@ internal import BridgeIO
 
 Machine.openStandardStreams()
 Machine.ignoreBrokenPipes()
+ProcessSignals.holdHangUps()
 do throws(StartError) {
     let invocation = try readInvocation()
     Machine.exitNow(try run(invocation).rawValue)
@@ -33,6 +34,10 @@ do throws(StartError) {
 }
 
 @MainActor func run(_ invocation: Invocation) throws(StartError) -> ExitCode {
+    switch invocation {
+    case .serve, .demo: break  // They take them once they know what to do.
+    case .version, .help, .check, .health, .send, .tail: ProcessSignals.takeHangUps()
+    }
     switch invocation {
     case .version:
         return Machine.say("wsbridge \(Version.text)")

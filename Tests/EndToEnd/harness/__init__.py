@@ -14,9 +14,12 @@ from .http1 import Client, Response
 from .network import Cable, IsolatedNetwork, JoinedNetwork, ip
 from .openssl_server import OpenSSLServer
 from .patience import PATIENCE, Deadline, await_truth
+from .posters import Posters
 from .raw_upstream import RawPeer, RawUpstream
+from .readers import Readers
 from .relay import Relay
 from .stream import Stream
+from .taker import Taker
 from .upstream import Peer, Upstream
 from .web_server import WebAnswer, WebRequest, WebServer
 
@@ -36,11 +39,14 @@ __all__ = [
     "JoinedNetwork",
     "OpenSSLServer",
     "Peer",
+    "Posters",
     "RawPeer",
     "RawUpstream",
+    "Readers",
     "Relay",
     "Response",
     "Stream",
+    "Taker",
     "Upstream",
     "WebAnswer",
     "WebRequest",
