@@ -42,7 +42,7 @@ internal import Glibc
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
     let room: ConnectionRoom
-    /// On which a request began last.
+    /// On which a request began last, as long as it is under way.
     var newestConnection: OpaquePointer?
 
     /// How many subscribers there is room for: as many as there could be at the start, or more where others do
