@@ -140,7 +140,7 @@ def start_raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[Callable
 
 @pytest.fixture
 def start_taker(run_bridge: Callable[..., Bridge]) -> Iterator[Callable[..., Taker]]:
-    """Start upstreams that take messages, with options; they end before the bridge, which need not wait for them."""
+    """Start upstreams that take messages; they end before the bridge, which need not wait for them."""
     with contextlib.ExitStack() as stack:
 
         def start(**options: Any) -> Taker:

@@ -65,7 +65,9 @@ class Storm:
         return self.bridge.get("/v1/connections", {"Authorization": f"Bearer {token}"}).status == 200
 
     def names(self) -> set[str]:
-        return {each["name"] for each in self.bridge.get("/v1/connections", self.fields).json()["connections"]}
+        return {
+            each["name"] for each in self.bridge.get("/v1/connections", self.fields).json()["connections"]
+        }
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.bridge.pid}/fd"))
@@ -96,7 +98,9 @@ class Load:
         try:
             with Client(self._storm.bridge.address) as client:
                 while not self._is_over.is_set():
-                    response = client.request("GET", f"{self._storm.path_of}/status", None, self._storm.fields)
+                    response = client.request(
+                        "GET", f"{self._storm.path_of}/status", None, self._storm.fields
+                    )
                     if response.status != 200 or response.json()["state"] != "open":
                         self.wrong.append(response)
                     self.answers += 1
@@ -122,7 +126,9 @@ class Load:
             assert [text for text in texts if text in mine] == accepted
         for reading in self.readers.readings:
             assert not reading.has_ended
-            statuses = [json.loads(event.data)["type"] for event in reading.events() if event.type == "status"]
+            statuses = [
+                json.loads(event.data)["type"] for event in reading.events() if event.type == "status"
+            ]
             assert statuses == ["snapshot"]
             texts = [event.data for event in reading.events() if event.type == "message"]
             numbers = [int(text.removeprefix("tick ")) for text in texts]
@@ -132,9 +138,7 @@ class Load:
 
 
 @pytest.fixture
-def start_storm(
-    start_taker: Callable[..., Taker], run_bridge: Start, tmp_path: Path
-) -> Callable[..., Storm]:
+def start_storm(start_taker: Callable[..., Taker], run_bridge: Start, tmp_path: Path) -> Callable[..., Storm]:
     def start(*, ticks: bool = True, **options: Any) -> Storm:
         return Storm(run_bridge, tmp_path, start_taker(ticks=ticks), start_taker(ticks=False), **options)
 
@@ -196,7 +200,9 @@ def test_good_and_bad_files_in_turn_disturb_nobody_and_the_last_good_one_wins(
             outcomes = sum("reload" in record["message"] for record in whole_records(storm.bridge))
             storm.hang_up()
             await_truth(
-                lambda seen=outcomes: sum("reload" in it["message"] for it in whole_records(storm.bridge)) > seen,
+                lambda seen=outcomes: (
+                    sum("reload" in it["message"] for it in whole_records(storm.bridge)) > seen
+                ),
                 "it has read a file",
             )
     storm.write(storm.good(token="last", final={"url": storm.other.url}))

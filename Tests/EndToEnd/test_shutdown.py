@@ -116,7 +116,12 @@ def assert_prefixes(posters: Posters, arrived: list[str]) -> None:
     ],
 )
 def test_a_stop_under_load_loses_nothing_and_tells_everybody(
-    start_taker: Callable[..., Taker], serve: Serve, read_from, store: str, upstream: str, number: signal.Signals
+    start_taker: Callable[..., Taker],
+    serve: Serve,
+    read_from,
+    store: str,
+    upstream: str,
+    number: signal.Signals,
 ) -> None:
     taker = start_taker(answers_close=upstream == "answers")
     bridge = serve(settings(taker.url, store))
@@ -179,7 +184,8 @@ def test_thousands_are_told_to_come_back_at_different_times(
     assert_told(readers)
     assert bridge.exit_code() == 0
     delays = sorted(reading.last_retry() or 0 for reading in readers.readings)
-    # 8 s, give or take a quarter, and evenly: each eighth of the range has its share, within 6 standard deviations.
+    # 8 s, give or take a quarter, and evenly: each eighth of the range has its share, within 6 standard
+    # deviations.
     assert delays[0] >= 6000
     assert delays[-1] <= 10_000
     shares = [sum(6000 + 500 * part <= it <= 6500 + 500 * part for it in delays) for part in range(8)]

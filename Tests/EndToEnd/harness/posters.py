@@ -11,10 +11,10 @@ from .patience import PATIENCE
 
 
 class Poster(threading.Thread):
-    """One client with a connection that it keeps: one request after the other, until the bridge stops or it is told to.
+    """One client that keeps its connection: one request after the other, until it or the bridge is stopped.
 
-    Its messages are `NAME-0`, `NAME-1`, …; of three requests one waits until its message is sent, and one has two
-    lines.
+    Its messages are `NAME-0`, `NAME-1`, …; of three requests one waits until its message is sent, and one has
+    two lines.
     """
 
     def __init__(self, address: tuple[str, int], path: str, name: str, fields: dict[str, str] | None = None):
@@ -25,8 +25,8 @@ class Poster(threading.Thread):
         self._is_over = threading.Event()
         #: What the bridge has answered for, in order.
         self.accepted: list[str] = []
-        #: What it has refused because it is stopping; of what had waited there, all that is known is that it was not
-        #: sent.
+        #: What it has refused because it is stopping; of what had waited there all that is known is that it
+        #: was not sent.
         self.refused: list[str] = []
         #: What nobody has answered for.
         self.unknown: list[str] = []
