@@ -31,7 +31,7 @@ conformance: ## the Autobahn test suite against the WebSocket client
 	@exec scripts/conformance
 
 export FUZZ_SECONDS
-fuzz: ## fuzz what peers, users and the kernel can send for a minute (FUZZ_SECONDS=3600 for longer)
+fuzz: ## fuzz what peers, users and the kernel can send, and the HTTP API, for some minutes (FUZZ_SECONDS=3600 for longer)
 	@exec scripts/fuzz
 
 sanitize: ## the end-to-end tests with the thread and the address sanitizer (half an hour; SANITIZER=thread for one)
@@ -44,8 +44,8 @@ export BENCH_ROUNDS BENCH_SECONDS BENCH_OUTPUT
 bench: ## measure against the bare limit, Nchan and aiohttp, into Benchmarks/RESULTS.md (about 11 minutes)
 	@exec scripts/bench
 
-export SOAK_TIMES SOAK_CROWD SOAK_KILLS SOAK_OUTPUT
-soak: ## look for what connections and kill -9 leave behind, into Benchmarks/RESULTS.md (about 15 minutes)
+export SOAK_TIMES SOAK_CROWD SOAK_KILLS SOAK_MINUTES SOAK_OUTPUT
+soak: ## look for what connections, kill -9 and an hour of everything leave behind, into Benchmarks/RESULTS.md (75 minutes)
 	@exec scripts/soak
 
 clean: ## remove everything that was built or installed into this folder

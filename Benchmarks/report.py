@@ -164,8 +164,9 @@ COLUMNS = {
 #: Of the section that `make soak` writes.
 LEFTOVERS = "## What connections leave behind"
 KILLS = "## What kill -9 leaves behind"
+MIXED = "## What an hour of everything leaves behind"
 #: What `make soak` writes.
-SOAKED = (LEFTOVERS, KILLS)
+SOAKED = (LEFTOVERS, KILLS, MIXED)
 
 
 def section_of(text: str, heading: str) -> str:

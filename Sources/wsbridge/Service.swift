@@ -13,7 +13,9 @@ final class Service {
     /// The socket to listen on; nil: it is still to be made.
     private let passed: ListenSocket?
     private let supervision: Supervision
-    private var signals: [SignalWatcher] = []
+    private let signals: ProcessSignals
+    private var pace = ReloadPace()
+    private var nextReload: LoopTimer?
     private var reaper: OrphanReaper?
     private var wakeWatcher: WakeWatcher?
 
@@ -28,6 +30,8 @@ final class Service {
         self.reread = reread
         self.passed = passed
         self.loop = loop
+        // Before anything that takes long, such as a store that has to be mended: a SIGHUP would end the process.
+        signals = ProcessSignals(loop: loop)
         let page = try FoundPage(
             configuration.http.publicDirectory,
             executableFolder: Machine.executableFolder
@@ -83,14 +87,21 @@ final class Service {
 
     private func watchSignals() {
         reaper = OrphanReaper(loop: loop)
-        for number in [SIGTERM, SIGINT] {
-            signals.append(SignalWatcher(loop: loop, signal: number) { [unowned self] in stop(by: number) })
-        }
-        signals.append(
-            SignalWatcher(loop: loop, signal: SIGHUP) { [unowned self] in reload() }
-        )
+        signals.onEnd = { [unowned self] number in stop(by: number) }
+        signals.onHangUp = { [unowned self] in scheduleReload() }
         wakeWatcher = WakeWatcher(loop: loop) { [unowned self] in
             for connection in bridge.allConnections { connection.upstream.wake() }
+        }
+    }
+
+    /// However many ask for it at once, and however fast, others get their turns.
+    private func scheduleReload() {
+        guard let delay = pace.asked(now: loop.now) else { return }
+        nextReload = loop.startTimer(after: delay) { [unowned self] in
+            let beginning = loop.now
+            pace.begins()
+            reload()
+            pace.ended(began: beginning, now: loop.now)
         }
     }
 

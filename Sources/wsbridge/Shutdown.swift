@@ -7,6 +7,8 @@ final class Shutdown {
     private let bridge: Bridge
     private let onFinished: () -> Void
     private var openUpstreams = 0
+    /// When upstreams are not waited for any longer.
+    private var upstreamDeadline: LoopTimer?
     private var deadline: LoopTimer?
     private var isEndingStreams = false
     private var isFinished = false
@@ -29,6 +31,9 @@ final class Shutdown {
         }
         let connections = bridge.allConnections
         guard !connections.isEmpty else { return endStreams() }
+        upstreamDeadline = bridge.loop.startTimer(after: times.upstreams) { [unowned self] in
+            dropUpstreams(connections)
+        }
         openUpstreams = connections.count
         for connection in connections {
             connection.upstream.stop { [unowned self] in
@@ -38,13 +43,29 @@ final class Shutdown {
         }
     }
 
+    /// Waits no longer for upstreams that do not answer the close, or do not take what is written to them: clients have
+    /// to be told while there is time.
+    private func dropUpstreams(_ connections: [BridgedConnection]) {
+        bridge.log.warning(
+            "upstreams that have not closed are dropped: the shutdown timeout is nearly over",
+            ["connections": .integer(openUpstreams)]
+        )
+        for connection in connections { connection.upstream.end() }
+    }
+
     private func endStreams() {
+        upstreamDeadline = nil
+        answerWaiting()
+        bridge.hub.endAll()
+        isEndingStreams = true
+    }
+
+    /// Tells those who wait for messages to be sent, or for replies, that nothing will be any more.
+    private func answerWaiting() {
         for connection in bridge.allConnections {
             connection.sender.stop()
             connection.requester.stop(because: .bridgeStopping)
         }
-        bridge.hub.endAll()
-        isEndingStreams = true
     }
 
     /// Looks whether everything is over, at the end of each turn of the loop.
@@ -61,6 +82,8 @@ final class Shutdown {
     private func finish() {
         isEndingStreams = false
         deadline = nil
+        // Where the end of the streams was never reached, as nothing could be stored.
+        answerWaiting()
         bridge.hub.dropAll()
         bridge.endTurn()
         bridge.hub.noteUnstored()

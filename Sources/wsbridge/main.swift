@@ -3,6 +3,7 @@ internal import BridgeIO
 
 Machine.openStandardStreams()
 Machine.ignoreBrokenPipes()
+ProcessSignals.holdHangUps()
 do throws(StartError) {
     let start = try Start()
     Machine.exitNow(try run(readInvocation(start), start).rawValue)
@@ -57,6 +58,10 @@ struct Start {
 }
 
 @MainActor func run(_ invocation: Invocation, _ start: Start) throws(StartError) -> ExitCode {
+    switch invocation {
+    case .serve, .demo: break  // They take them once they know what to do.
+    case .version, .help, .check, .health, .send, .tail: ProcessSignals.takeHangUps()
+    }
     switch invocation {
     case .version:
         return Machine.say("wsbridge \(Version.text)")

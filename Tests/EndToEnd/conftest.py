@@ -18,6 +18,8 @@ from harness import (
     OpenSSLServer,
     Peer,
     RawUpstream,
+    Readers,
+    Taker,
     Upstream,
     WebServer,
 )
@@ -156,6 +158,26 @@ def start_raw_upstream(start_bridge: Callable[..., Bridge]) -> Iterator[Callable
             return upstream
 
         yield start
+
+
+@pytest.fixture
+def start_taker(run_bridge: Callable[..., Bridge]) -> Iterator[Callable[..., Taker]]:
+    """Start upstreams that take messages; they end before the bridge, which need not wait for them."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**options: Any) -> Taker:
+            taker = Taker(**options)
+            stack.callback(taker.stop)
+            return taker
+
+        yield start
+
+
+@pytest.fixture
+def read_from() -> Iterator[Callable[[Bridge], Readers]]:
+    """Have clients that read hundreds of streams of a bridge."""
+    with contextlib.ExitStack() as stack:
+        yield lambda bridge: stack.enter_context(Readers(bridge.address))
 
 
 @pytest.fixture

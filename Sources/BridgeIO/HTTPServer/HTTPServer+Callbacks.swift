@@ -87,7 +87,11 @@ nonisolated func requestCompleted(
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
     unsafe slot.pointee = nil
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return }
-    onLoop(with: (server, exchange)) { $0.ended($1) }
+    unsafe onLoop(with: (server, exchange, connection)) { server, exchange, connection in
+        // Its fields go with it, long before the end of the connection is told.
+        if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
+        server.ended(exchange)
+    }
 }
 
 /// A connection was accepted or is about to be closed.

@@ -42,7 +42,7 @@ internal import Glibc
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
     let room: ConnectionRoom
-    /// On which a request began last.
+    /// On which a request began last, as long as it is under way.
     var newestConnection: OpaquePointer?
 
     /// Nil: clients speak plain HTTP, to the daemon itself.

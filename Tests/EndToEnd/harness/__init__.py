@@ -14,10 +14,13 @@ from .http1 import Client, Response
 from .network import Cable, IsolatedNetwork, JoinedNetwork, ip
 from .openssl_server import OpenSSLServer
 from .patience import PATIENCE, Deadline, await_truth
+from .posters import Posters
 from .raw_upstream import RawPeer, RawUpstream
+from .readers import Readers
 from .relay import Relay
 from .secure import LocalTLS
 from .stream import Stream
+from .taker import Taker
 from .upstream import Peer, Upstream
 from .web_server import WebAnswer, WebRequest, WebServer
 from .wire import SecureAddress
@@ -39,12 +42,15 @@ __all__ = [
     "LocalTLS",
     "OpenSSLServer",
     "Peer",
+    "Posters",
     "RawPeer",
     "RawUpstream",
+    "Readers",
     "Relay",
     "Response",
     "SecureAddress",
     "Stream",
+    "Taker",
     "Upstream",
     "WebAnswer",
     "WebRequest",

@@ -125,6 +125,10 @@ class RawPeer:
                 raise ConnectionResetError(error.errno, error.strerror) from error
             raise
 
+    def shut(self) -> None:
+        """Neither send nor receive any more, also where another thread does just that."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+
     def frames(self) -> Iterator[tuple[int, bytes]]:
         """Give the frames up to the end of the connection; the last one may be cut off, and is left out."""
         while True:

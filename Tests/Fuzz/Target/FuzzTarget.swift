@@ -21,12 +21,14 @@ func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: data, count: count))
     guard input.count >= 2 else { return 0 }
     let rest = Array(input[2...])
-    switch input[0] & 7 {
+    switch input[0] & 15 {
     case 0, 1, 4: fuzzFrames(rest, setup: input[1])
     case 2: fuzzHandshakes(rest, piece: Int(input[1]) + 1)
     case 3: fuzzURL(rest)
     case 5: fuzzStreams(rest, setup: input[1])
     case 7: fuzzScripts(rest, setup: input[1])
+    case 9, 10: fuzzConfiguration(rest, setup: input[1])
+    case 11, 12: fuzzRequest(rest, setup: input[1])
     default: fuzzNetlink(rest, setup: input[1])
     }
     return 0
