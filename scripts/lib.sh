@@ -34,6 +34,7 @@ test_packages=(
     "jq: takes JSON apart in the recipes"
     "microsocks: another SOCKS proxy"
     "openssl: makes certificates for the TLS tests"
+    "prometheus: reads the metrics, and judges them and the alerts"
     "python3: runs the end-to-end tests and their upstream"
     "python3-venv: keeps their packages inside this folder"
     "shellcheck: lints the scripts"

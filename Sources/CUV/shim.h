@@ -20,3 +20,8 @@ static const int WSB_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int WSB_SOCK_NONBLOCK = SOCK_NONBLOCK;
 static const int WSB_MSG_DONTWAIT = MSG_DONTWAIT;
 static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;
+
+/* Variadic, which Swift cannot call: has the loop count for how long it waits. */
+static inline void wsbridge_measure_idle_time(uv_loop_t *loop) {
+  (void)uv_loop_configure(loop, UV_METRICS_IDLE_TIME);
+}

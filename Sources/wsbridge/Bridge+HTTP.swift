@@ -27,6 +27,8 @@ extension Bridge: HTTPHandler {
         case .health:
             guard store?.isStalled != true else { throw .storageStalled }
             return .response(json(request) { $0.member("status", "ok") })
+        case .metrics:
+            return metrics(request)
         case .connectionList:
             return .response(connectionList(request))
         case .status(let name):

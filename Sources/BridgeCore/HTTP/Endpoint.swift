@@ -5,6 +5,7 @@ package struct Endpoint: Equatable, Sendable {
         case file
         case health
         case readiness
+        case metrics
         case connectionList
         case connection
         case messages
@@ -37,6 +38,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .health)
         } else if path == ["readyz"] {
             self.init(resource: .readiness)
+        } else if path == ["metrics"] {
+            self.init(resource: .metrics)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
         } else if path == ["v1", "events"] {
@@ -94,7 +97,8 @@ extension Endpoint.Resource {
         switch self {
         case .file, .health, .readiness: [("GET", nil)]
         case .connection where dynamic: [("GET", .read), ("PUT", .admin), ("DELETE", .admin)]
-        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [("GET", .read)]
+        case .metrics, .connectionList, .connection, .events, .mergedEvents, .subscribers, .status:
+            [("GET", .read)]
         case .messages: [("GET", .read), ("POST", .send)]
         case .request: [("POST", .send)]
         case .outbox, .outboxMessage: [("GET", .read), ("DELETE", .admin)]

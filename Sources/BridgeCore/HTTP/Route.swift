@@ -5,6 +5,8 @@ package enum Route: Equatable, Sendable {
     case health
     /// Whether the connections that are to be up are; show those that the caller covers.
     case readiness
+    /// Figures for Prometheus; of connections those that the caller covers.
+    case metrics
     /// The connections; show only those that the caller covers.
     case connectionList
     case status(connection: String)
@@ -59,6 +61,8 @@ extension Route {
             self = .health
         case .readiness:
             self = .readiness
+        case .metrics:
+            self = .metrics
         case .connectionList:
             self = .connectionList
         case .connection where head.method == "PUT":
