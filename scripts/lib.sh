@@ -39,6 +39,7 @@ test_packages=(
     "microsocks: another SOCKS proxy"
     "nginx: a third web server in front of the bridge"
     "openssl: makes certificates for the TLS tests"
+    "prometheus: reads the metrics, and judges them and the alerts"
     "python3: runs the end-to-end tests and their upstream"
     "python3-venv: keeps their packages inside this folder"
     "shellcheck: lints the scripts"

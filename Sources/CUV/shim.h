@@ -28,3 +28,8 @@ static const int WSB_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int WSB_MSG_PEEK = MSG_PEEK;
 static const int WSB_SHUT_WR = SHUT_WR;
 static const int WSB_SHUT_RDWR = SHUT_RDWR;
+
+/* Variadic, which Swift cannot call: has the loop count for how long it waits. */
+static inline void wsbridge_measure_idle_time(uv_loop_t *loop) {
+  (void)uv_loop_configure(loop, UV_METRICS_IDLE_TIME);
+}

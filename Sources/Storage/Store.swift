@@ -72,6 +72,9 @@ package final class Store: Sendable {
     /// Since when the writer has been at the same piece of work; nil: it waits for some.
     package var busySince: Instant? { mailbox.busySince }
 
+    /// How the writer fares.
+    package var meter: StoreMeter { mailbox.meter }
+
     /// A connection for reading, for one thread at a time.
     package func makeReader() throws(StorageError) -> StoreReader {
         try StoreReader(path, vfs: options.vfs)

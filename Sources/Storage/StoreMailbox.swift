@@ -25,6 +25,7 @@ final class StoreMailbox: Sendable {
         var news = StoreNews()
         /// When the writer began with what it is at.
         var busySince: Instant?
+        var meter = StoreMeter()
         /// The writer waits, or is about to.
         var isAsleep = false
     }
@@ -112,6 +113,8 @@ final class StoreMailbox: Sendable {
 
     var busySince: Instant? { state.withLock { $0.busySince } }
 
+    var meter: StoreMeter { state.withLock { $0.meter } }
+
     func close() {
         state.withLock { $0.isClosing = true }
         doorbell.ring()
@@ -139,9 +142,10 @@ final class StoreMailbox: Sendable {
         }
     }
 
-    /// The writer is done with these, whatever became of them.
-    func finish(_ letters: [Letter]) {
+    /// The writer is done with these, whatever became of them; if they were written, `now`.
+    func finish(_ letters: [Letter], writtenAt now: Instant? = nil) {
         let isRelieved = state.withLock { state in
+            if let now, let start = state.busySince { state.meter.wrote(letters, from: start, to: now) }
             let wasCongested = state.cost > congestion
             state.cost -= letters.reduce(0) { $0 + $1.cost }
             return wasCongested && state.cost <= congestion

@@ -46,7 +46,7 @@ final class StoreWriter {
                 rest()
             } else {
                 write(letters)
-                mailbox.finish(letters)
+                mailbox.finish(letters, writtenAt: failure == nil ? now : nil)
             }
             checkpoint()
         }

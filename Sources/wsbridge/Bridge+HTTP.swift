@@ -33,6 +33,8 @@ extension Bridge: HTTPHandler {
             return .response(try beginSession(request))
         case .endSession:
             return .response(endSession(request, from: head))
+        case .metrics:
+            return metrics(request)
         case .connectionList:
             return .response(connectionList(request))
         case .status(let name):

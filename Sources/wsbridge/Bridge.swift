@@ -26,6 +26,7 @@ final class Bridge {
     private(set) var connections: [String: BridgedConnection] = [:] {
         didSet {
             connectionNames = Array(connections.keys)
+            sorting = nil
             onDemand = connections.values.filter(\.isOnDemand)
             rules += 1
         }
@@ -34,6 +35,13 @@ final class Bridge {
     private(set) var rules = 0
     /// Made when connections change, and not for each request that asks.
     private(set) var connectionNames: [String] = []
+    private var sorting: [BridgedConnection]?
+    /// By name, ascending; put in order when it is asked for.
+    var sortedConnections: [BridgedConnection] {
+        let sorted = sorting ?? connections.values.sorted { $0.upstream.name < $1.upstream.name }
+        sorting = sorted
+        return sorted
+    }
     /// Those that have to know who reads them.
     private var onDemand: [BridgedConnection] = []
     /// Those that were removed and still have to close, by name.
@@ -266,6 +274,7 @@ final class Bridge {
     private func remove(_ name: String) {
         guard let connection = connections.removeValue(forKey: name) else { return }
         leaving[name] = connection
+        connection.isRemoved = true
         connection.store?.remove()
         connection.upstream.stop { [unowned self] in
             leaving[name] = nil
@@ -293,6 +302,7 @@ final class Bridge {
         // What the last round brought about goes out after the upstreams have had their turn.
         nextTurn = hub.hasNews || server.needsRun || hasStaleRights ? loop.startTimer(after: .zero) {} : nil
         shutdown?.turnEnded()
+        loop.turnEnds()
     }
 
     /// How often HTTP and streams may bring about work for each other before the upstreams get their turn.

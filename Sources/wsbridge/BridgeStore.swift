@@ -18,6 +18,8 @@ final class BridgeStore {
     private(set) var damage: StorageError?
     /// Since when nothing can be written.
     private var failingSince: Instant?
+    /// How often that began.
+    private var failures = 0
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
         didSet { if isCongested != oldValue { onCongestion() } }
@@ -205,6 +207,7 @@ final class BridgeStore {
         } else {
             log.info("the store can be written again")
         }
+        if failure != nil, self.failure == nil { failures += 1 }
         // Another reason is no progress.
         failingSince = failure == nil ? nil : failingSince ?? loop.now
         self.failure = failure
@@ -223,9 +226,12 @@ final class BridgeStore {
     }
 
     /// Nothing could be written for a while: the disk does not answer, or has no room.
-    var isStalled: Bool {
+    var isStalled: Bool { standstill >= BridgeStore.patience }
+
+    /// For how long nothing could be written, or the writer has been at the same piece of work.
+    private var standstill: Duration {
         let beginning = [failingSince, store.busySince].compactMap(\.self).min()
-        return beginning.map { loop.now - $0 >= BridgeStore.patience } ?? false
+        return beginning.map { loop.now - $0 } ?? .zero
     }
 
     private static let patience = Duration.seconds(5)
@@ -236,6 +242,28 @@ final class BridgeStore {
             json.member("path", path)
             json.member("error", failure?.text)
             json.member("damage", damage?.text)
+        }
+    }
+
+    /// Writes the lines of a family that is about the store.
+    func write(_ metric: BridgeMetric, to text: inout MetricsText) {
+        switch metric {
+        case .storageUp:
+            text.line(metric.family)
+            text.value(failure == nil)
+        case .storageGroupTime: text.histogram(metric.family, store.meter.times)
+        case .storageGroupSize: text.histogram(metric.family, store.meter.sizes)
+        case .storageFailures:
+            text.line(metric.family)
+            text.value(failures)
+        case .storageStalled:
+            text.line(metric.family)
+            text.value(seconds: standstill)
+        case .build, .requests, .requestsInFlight, .refusals, .clients, .clientsRefused, .streams,
+            .streamsEnded,
+            .memoryLimit, .memoryUsed, .turns, .processorTime, .residentMemory, .virtualMemory,
+            .openDescriptors, .mostDescriptors, .startTime:
+            break
         }
     }
 

@@ -15,6 +15,8 @@ final class BridgedConnection {
     private(set) var isToBeUp: Bool
     /// It is there only for those who need it.
     private(set) var isOnDemand: Bool
+    /// It is not found any more, and about to close.
+    var isRemoved = false
     private let hub: EventHub
     private let journal: ConnectionJournal
     private let log: Log

@@ -137,6 +137,16 @@ extension Machine {
         !isReady(STDOUT_FILENO, for: 0, timeout: Int32(clamping: duration.milliseconds))
     }
 
+    /// Ends the process with 1 if it is still there after so many seconds; for commands that have nothing to tidy up.
+    static func endWhenTimeIsOver(seconds: UInt32) {
+        signal(SIGALRM) { _ in
+            let text: StaticString = "wsbridge: the bridge did not answer in time\n"
+            _ = unsafe Glibc.write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+            _exit(ExitCode.refused.rawValue)
+        }
+        alarm(seconds)
+    }
+
     /// From now on Ctrl-C, and SIGTERM, end the process with 0; only for commands that have nothing to tidy up.
     static func endCleanlyWhenInterrupted() {
         for number in [SIGINT, SIGTERM] {

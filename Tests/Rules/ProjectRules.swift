@@ -23,6 +23,7 @@ enum ProjectRules {
             "Upstream": ["CZlib"],
             "Network": ["CNetlink", "CUV"],
             "Log": [],
+            "Metrics": [],
             "Client": ["CUV"],
             "Supervision": ["CUV"],
             "YAML": ["CYAML"],
@@ -47,7 +48,7 @@ enum ProjectRules {
 
     /// libuv is called by the loop alone, whoever imports it.
     static let libuvCalls = [
-        "HTTPServer/", "Streams/", "Upstream/", "Network/", "Log/", "YAML/", "Client/", "TLS/",
+        "HTTPServer/", "Streams/", "Upstream/", "Network/", "Log/", "Metrics/", "YAML/", "Client/", "TLS/",
         "Supervision/",
     ]
     .map {

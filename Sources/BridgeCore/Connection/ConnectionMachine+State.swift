@@ -153,7 +153,7 @@ extension ConnectionMachine {
 
 extension ConnectionMachine {
     /// The name of the state, as the status shows it.
-    package enum Standing: String, Equatable, Sendable {
+    package enum Standing: String, CaseIterable, Equatable, Sendable {
         case idle, connecting, open, closing, waiting, offline, paused, closed, failed
     }
 

@@ -13,6 +13,9 @@ package struct ConnectionTally: Equatable, Sendable {
     package private(set) var opens = 0
     package private(set) var closes = 0
     package private(set) var failures = 0
+    package private(set) var retries = 0
+    package private(set) var closesByCode = CloseCodeTally()
+    package private(set) var failuresByPhase: [DialPhase: Int] = [:]
     package private(set) var heartbeatsMissed = 0
     package private(set) var expired = 0
     package private(set) var dropped = 0
@@ -41,16 +44,19 @@ package struct ConnectionTally: Equatable, Sendable {
     package mutating func happened(_ event: Lifecycle, at time: WallTime) {
         switch event {
         case .open: opens += 1
-        case .closed:
+        case .closed(let code, _, _, _):
             closes += 1
+            closesByCode.closed(code)
             lastClose = Dated(event: event, at: time)
-        case .failed:
+        case .failed(let failure):
             failures += 1
+            failuresByPhase[failure.phase, default: 0] += 1
             lastError = Dated(event: event, at: time)
         case .heartbeatMissed: heartbeatsMissed += 1
+        case .reconnecting: retries += 1
         case .messageExpired: expired += 1
         case .messageDropped: dropped += 1
-        case .connecting, .ready, .heartbeatLost, .reconnecting, .gaveUp, .networkLost, .networkRestored,
+        case .connecting, .ready, .heartbeatLost, .gaveUp, .networkLost, .networkRestored,
             .paused, .resumed, .rotated:
             break
         }

@@ -6,6 +6,8 @@ package struct Pulse: Equatable, Sendable {
     package var lastAnswer: Instant?
     /// How long that took since the heartbeat was written.
     package var roundTrip: Duration?
+    /// When that was known.
+    package var roundTripAt: Instant?
 }
 
 /// What is known of bytes that came in and are no message yet.
@@ -260,7 +262,10 @@ struct Heartbeat: Sendable {
 
     private mutating func answered(since written: Instant?, _ now: Instant) {
         pulse.lastAnswer = now
-        if let written { pulse.roundTrip = now - written }
+        if let written {
+            pulse.roundTrip = now - written
+            pulse.roundTripAt = now
+        }
         showLife()
     }
 

@@ -10,7 +10,7 @@ package struct SocketID: Hashable, Sendable {
 }
 
 /// Where a connection attempt stood when it failed.
-package enum DialPhase: String, Equatable, Sendable {
+package enum DialPhase: String, CaseIterable, Equatable, Sendable {
     case url, dns, tcp, proxy, tls, handshake, onOpen
 }
 

@@ -6,6 +6,7 @@ package struct Endpoint: Equatable, Sendable {
         case health
         case readiness
         case session
+        case metrics
         case connectionList
         case connection
         case messages
@@ -40,6 +41,8 @@ package struct Endpoint: Equatable, Sendable {
             self.init(resource: .readiness)
         } else if path == ["v1", "session"] {
             self.init(resource: .session)
+        } else if path == ["metrics"] {
+            self.init(resource: .metrics)
         } else if path == ["v1", "connections"] {
             self.init(resource: .connectionList)
         } else if path == ["v1", "events"] {
@@ -100,7 +103,7 @@ extension Endpoint.Resource {
         // Who has lost a session must be able to leave it all the same.
         case .session: [("GET", .anyToken), ("POST", .anyToken), ("DELETE", .nothing)]
         case .connection where dynamic: [read, ("PUT", admin), ("DELETE", admin)]
-        case .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [read]
+        case .metrics, .connectionList, .connection, .events, .mergedEvents, .subscribers, .status: [read]
         case .messages: [read, ("POST", .scope(.send))]
         case .request: [("POST", .scope(.send))]
         case .outbox, .outboxMessage: [read, ("DELETE", admin)]

@@ -10,6 +10,8 @@ package struct HTTPResponse: Equatable, Sendable {
     package var body: [UInt8]
     /// The connection is to be closed after this answer, since what follows on it cannot be trusted or read.
     package var closesConnection = false
+    /// What it tells of, if that is a problem; for those who count.
+    package var problem: ProblemKind?
 
     /// What every answer carries, event streams excepted in `Cache-Control`: nothing guesses at the type of
     /// a body that others wrote, and no cache keeps it.
@@ -69,6 +71,7 @@ package struct HTTPResponse: Equatable, Sendable {
             problem.write(to: &json)
         }
         closesConnection = problem.closesConnection
+        self.problem = problem.kind
     }
 
     package var fields: [HTTPField] { ownFields + addedFields }

@@ -11,6 +11,8 @@ package enum Route: Equatable, Sendable {
     case beginSession
     /// End the session that the cookie belongs to, if there is one.
     case endSession
+    /// Figures for Prometheus; of connections those that the caller covers.
+    case metrics
     /// The connections; show only those that the caller covers.
     case connectionList
     case status(connection: String)
@@ -69,6 +71,8 @@ extension Route {
             self = .endSession
         case .session:
             self = head.method == "POST" ? .beginSession : .session
+        case .metrics:
+            self = .metrics
         case .connectionList:
             self = .connectionList
         case .connection where head.method == "PUT":

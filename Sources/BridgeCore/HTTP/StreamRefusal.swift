@@ -16,6 +16,7 @@ package enum StreamRefusal {
         json.object { problem.write(to: &$0) }
         let opening = "retry: \(browserRetry.milliseconds)\n\nevent: refused\ndata: "
         var response = HTTPResponse(status: 200, exactly: HTTPResponse.streamFields(format))
+        response.problem = problem.kind
         response.body = [UInt8](opening.utf8) + json.bytes + [UInt8]("\n\n".utf8)
         return response
     }

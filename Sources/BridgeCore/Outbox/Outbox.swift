@@ -53,7 +53,6 @@ package struct Outbox: Sendable {
 
     /// The first 1009 may be for a message that was sent before; the second can only be for this one.
     private static let refusalLimit = 2
-
     /// New ones hold for what comes; what is over new bounds stays.
     package var settings: OutboxSettings
     private let name: OutboxID
@@ -71,6 +70,8 @@ package struct Outbox: Sendable {
     private var patience: Int?
     /// Something was proven since the connection opened.
     private var hasProof = false
+    /// When the message came that `written` was last told of; nil if that was none of those in flight.
+    package private(set) var writtenSince: Instant?
 
     /// Starts empty; no other one may ever have had its name.
     package init(_ settings: OutboxSettings, as name: OutboxID) {
@@ -222,8 +223,10 @@ extension Outbox {
     /// Returns it if it is sent thereby; nil if that is still to be proven, or if another one, or none, is to be
     /// written next.
     package mutating func written(_ id: MessageID) -> Message? {
+        writtenSince = nil
         guard let entry = inFlight.first, self.id(entry.number) == id else { return nil }
         inFlight.popFirst()
+        writtenSince = entry.queuedAt
         guard settings.confirm == .written else {
             unproven.append(entry)
             return nil

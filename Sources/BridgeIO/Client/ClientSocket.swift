@@ -210,7 +210,8 @@ internal import Glibc
 
     /// Waits for bytes; none: the peer closed.
     ///
-    /// The wait also ends when `output` is a pipe whose reader is gone.
+    /// The wait also ends when `output` is a pipe whose reader is gone. After the deadline nothing is received, though it
+    /// may be there: a peer that never stops sending must not be waited for.
     func receive(by deadline: Deadline?, output: Int32?) throws(ClientFailure) -> [UInt8] {
         guard let tls else { return try read(by: deadline, output: output) }
         while decrypted.isEmpty, !hasEnded {
@@ -225,7 +226,8 @@ internal import Glibc
 
     private func read(by deadline: Deadline?, output: Int32?) throws(ClientFailure) -> [UInt8] {
         while true {
-            guard ClientSocket.wait(descriptor, for: POLLIN, by: deadline, output: output) else {
+            let isLate = deadline.map { $0 <= .now } ?? false
+            guard !isLate, ClientSocket.wait(descriptor, for: POLLIN, by: deadline, output: output) else {
                 throw .interrupted("it does not answer in time")
             }
             if let output, ClientSocket.isBroken(output) { throw .outputClosed }

@@ -8,12 +8,15 @@ nonisolated final class AdmittedHead: Sendable {
     let rules: Int
     /// Nil: it is not to be recognised when it comes again.
     let image: HeadImage?
+    /// Where its requests are counted.
+    let row: HTTPTally.Row
 
     init(_ head: RequestHead, _ request: AdmittedRequest, rules: Int, image: HeadImage?) {
         self.head = head
         self.request = request
         self.rules = rules
         self.image = image
+        row = HTTPTally.Row(request.route.resource, method: head.method)
     }
 }
 

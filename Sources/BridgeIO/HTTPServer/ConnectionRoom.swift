@@ -30,11 +30,13 @@ final class ConnectionRoom {
     private let crowd: Int
     /// How many there may be of one IP address; 0: no limit.
     private let perClient: Int
-    private var count = 0
+    private(set) var count = 0
     /// Of these, those that were cut off to make room, and that the daemon has still to notice.
     private var leaving = 0
     /// Those for whom there was no room, and who are told so.
     private var crowded: [ClientConnection] = []
+    /// Those for whom there was no room, in all.
+    private(set) var refused = 0
     /// By IP address; counted only where that is limited.
     private var counts: [String: Int] = [:]
     private var refusals = 0
@@ -59,7 +61,11 @@ final class ConnectionRoom {
             return false
         }
         guard perClient > 0, case .ip(let host) = address() else { return true }
-        return counts[host, default: 0] < perClient
+        guard counts[host, default: 0] < perClient else {
+            refused += 1
+            return false
+        }
+        return true
     }
 
     func opened(_ client: ClientConnection, deadlines: RequestDeadlines) {
@@ -92,6 +98,7 @@ final class ConnectionRoom {
     /// A client was told that there is no room.
     func refuse() {
         refusals += 1
+        refused += 1
         if pause == nil { report() }
     }
 

@@ -17,6 +17,10 @@ nonisolated final class Exchange {
     let target: [UInt8]
     let client: ClientConnection
     private var progress = Progress.waitingForHead
+    /// Where it is counted; nil as long as it is not admitted.
+    private(set) var row: HTTPTally.Row?
+    /// It does not count as under way.
+    var isStream = false
 
     init(target: [UInt8], client: ClientConnection) {
         self.target = target
@@ -35,6 +39,7 @@ nonisolated final class Exchange {
     /// The head is there, and the request may be served.
     func admit(_ admitted: AdmittedHead) -> Step {
         progress = .receiving(admitted, admitted.request.body)
+        row = admitted.row
         return .proceed
     }
 

@@ -20,4 +20,12 @@ package enum HTTPAnswer {
     case later(begin: (HeldAnswer) -> Void)
     /// A body without end: `open` gets the stream once the head is out.
     case stream(fields: [HTTPField], open: (any StreamChannel) -> Void)
+    /// A body that is made while the client takes it, with the status 200.
+    case pieces(fields: [HTTPField], source: any BodySource)
+}
+
+/// What makes a body piece by piece, so that a large one takes no memory and keeps nobody waiting; called on the loop.
+package protocol BodySource: AnyObject {
+    /// The next piece, which is not empty; nil at the end.
+    func next() -> [UInt8]?
 }

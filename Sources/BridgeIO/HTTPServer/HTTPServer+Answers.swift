@@ -29,6 +29,8 @@ extension HTTPServer {
                 deadlines.cancel(exchange.client)
                 exchange.client.lastHead = nil
                 return unsafe openStream(fields: fields, for: exchange, on: connection, from: head, open)
+            case .pieces(let fields, let source):
+                return unsafe queue(source, fields, for: exchange, on: connection, to: head)
             }
         }
     }
@@ -48,6 +50,7 @@ extension HTTPServer {
             heldAnswers[ObjectIdentifier(held)] = nil
         }
         if let prepared = exchange.prepared { preparedAnswers.putBack(prepared) }
+        if !exchange.isStream { tally.ended() }
         deadlines.start(.next, of: exchange.client)
     }
 
@@ -57,6 +60,7 @@ extension HTTPServer {
         on connection: OpaquePointer
     ) -> Bool {
         deadlines.start(.answer, of: exchange.client)
+        tally.answered(exchange.row, status: response.status, problem: response.problem)
         let status = CUnsignedInt(response.status)
         if let prepared = preparedAnswers.take(response) {
             exchange.use(prepared)
@@ -83,6 +87,9 @@ extension HTTPServer {
         from head: RequestHead,
         _ open: @escaping (any StreamChannel) -> Void
     ) -> Bool {
+        exchange.isStream = true
+        tally.ended()
+        if let row = exchange.row { tally.answered(row, status: 200) }
         // HTTP/1.0 has no chunks, so bytes that are framed once for all would corrupt its stream.
         let mode = head.version == .http11 ? streamMode : .pulled
         let stream = unsafe EventStream(

@@ -19,6 +19,7 @@ nonisolated func targetRead(
     let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: target, count: strlen(target)))
     unsafe onLoop(with: (server, client, connection)) { server, client, connection in
         server.deadlines.start(.request, of: client)
+        server.tally.began()
         unsafe server.newestConnection = connection
     }
     return unsafe Unmanaged.passRetained(Exchange(target: bytes, client: client)).toOpaque()

@@ -29,6 +29,8 @@ internal import Glibc
     /// What was decided about requests that may come again.
     var admissions = AdmissionMemo()
     let canvas = HeadCanvas()
+    /// What became of requests.
+    package internal(set) var tally = HTTPTally()
 
     /// Room for a request's header: browsers send every cookie of localhost.
     private static let connectionMemoryBytes = 32 * 1024

@@ -50,7 +50,7 @@ extension EventHub {
                 return resume(subscriber)
             }
             // It comes back by the id that it has.
-            guard let answer else { return drop(subscriber) }
+            guard let answer else { return drop(subscriber, because: .storage) }
             take(answer, cursor, subscriber)
             resume(subscriber)
         }

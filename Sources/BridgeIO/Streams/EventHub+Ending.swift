@@ -2,9 +2,9 @@ package import BridgeCore
 
 extension EventHub {
     /// Ends a subscriber's connection, which is not to be written to any more.
-    func drop(_ subscriber: Subscriber) {
+    func drop(_ subscriber: Subscriber, because reason: StreamEnd = .left) {
         guard !subscriber.isGone else { return }
-        forget(subscriber)
+        forget(subscriber, because: reason)
         subscriber.channel.end()
     }
 
@@ -91,7 +91,7 @@ extension EventHub {
     /// Drops whoever is still there; the server must run afterwards to close their connections.
     package func dropAll() {
         polls.answerAll()
-        for subscriber in allSubscribers { drop(subscriber) }
+        for subscriber in allSubscribers { drop(subscriber, because: .stopped) }
     }
 
     // MARK: Those that are too slow
@@ -104,7 +104,7 @@ extension EventHub {
 
     /// Drops those who will never get what they had still to read, whether their clients read or not.
     func dropOutrun() {
-        for subscriber in impatient.values where isOutrun(subscriber) { drop(subscriber) }
+        for subscriber in impatient.values where isOutrun(subscriber) { drop(subscriber, because: .slow) }
     }
 
     func isOutrun(_ subscriber: Subscriber) -> Bool {

@@ -58,7 +58,7 @@ extension EventHub: OutboxMemory {
         for (subscriber, page) in holders.dropLast() where !page.shares(with: newest) {
             guard pages.bytes - exempt > memory.pageTarget else { return }
             tell(of: .readers)
-            drop(subscriber)
+            drop(subscriber, because: .memory)
         }
     }
 
@@ -96,7 +96,7 @@ extension EventHub: OutboxMemory {
             for subscriber in feeds.all.flatMap({ $0.others.values }) {
                 guard let page = subscriber.page, now - page.lastMove >= EventHub.patience else { continue }
                 tell(of: .readers)
-                drop(subscriber)
+                drop(subscriber, because: .memory)
             }
             watchWaiting()
         }

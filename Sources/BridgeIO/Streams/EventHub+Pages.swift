@@ -33,7 +33,7 @@ extension EventHub {
         switch entry {
         case .gap(let gap):
             subscriber.feed.encoder.append(gap, to: &page.bytes)
-            countGap(of: subscriber)
+            count(gap, of: subscriber)
         case .record(let record) where subscriber.feed.filter.accepts(record):
             subscriber.remaining = subscriber.remaining.map { $0 - 1 }
             subscriber.lastMove = loop.now

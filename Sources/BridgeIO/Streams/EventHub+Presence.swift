@@ -10,7 +10,7 @@ extension EventHub {
         presenceTimer = loop.startTimer(after: interval) { [unowned self] in
             presenceTimer = nil
             for subscriber in allSubscribers where SocketWriter.hasVanished(subscriber.channel.descriptor) {
-                drop(subscriber)
+                drop(subscriber, because: .vanished)
             }
             watchPresence()
         }

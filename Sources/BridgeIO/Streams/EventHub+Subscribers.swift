@@ -46,7 +46,7 @@ extension EventHub {
             }
             return false
         case .ending:
-            drop(subscriber)
+            drop(subscriber, because: .done)
             return false
         case .gone:
             return false
@@ -77,7 +77,7 @@ extension EventHub {
                 subscriber.phase = .live(position + UInt64(bytes.count))
                 return .bytes(bytes[...])
             case .ending:
-                forget(subscriber)
+                forget(subscriber, because: .done)
                 return .end
             case .gone:
                 return .end
@@ -100,7 +100,7 @@ extension EventHub {
     /// Makes a page of what follows the cursor in the log.
     func refill(_ subscriber: Subscriber, _ cursor: LogCursor) -> Refill {
         guard !isOutrun(subscriber) else {
-            drop(subscriber)
+            drop(subscriber, because: .slow)
             return .gone
         }
         guard !subscriber.isSearching else { return .searching }

@@ -38,7 +38,9 @@ package final class EventHub {
     /// Those that read the log and are to be disconnected when it outruns them.
     var impatient: [ObjectIdentifier: Subscriber] = [:]
     /// Gaps that subscribers of each connection were told of.
-    private var gaps: [ConnectionIndex: Int] = [:]
+    private var gaps: [ConnectionIndex: GapTally] = [:]
+    /// How many streams have ended, by what ended them.
+    var ended: [StreamEnd: Int] = [:]
 
     /// Where records are stored; nil: nowhere.
     var store: (any RecordStore)?
@@ -204,16 +206,23 @@ package final class EventHub {
     var allSubscribers: [Subscriber] { feeds.all.flatMap(\.subscribers) }
 
     /// Gaps that subscribers of this connection were told of.
-    package func gaps(of connection: ConnectionIndex) -> Int { gaps[connection] ?? 0 }
+    package func gaps(of connection: ConnectionIndex) -> Int { gapTally(of: connection).total }
 
-    func countGap(of subscriber: Subscriber) {
+    /// The same, by what led to them.
+    func gapTally(of connection: ConnectionIndex) -> GapTally { gaps[connection] ?? GapTally() }
+
+    func count(_ gap: Gap, of subscriber: Subscriber) {
         subscriber.gaps += 1
-        for connection in subscriber.feed.filter.connections.indices { gaps[connection, default: 0] += 1 }
+        let reason = GapTally.Reason(gap, wasReading: subscriber.hasID)
+        for connection in subscriber.feed.filter.connections.indices {
+            gaps[connection, default: GapTally()].count(reason)
+        }
     }
 
     /// Takes a subscriber out of everything, and its feed if that was the last one.
-    func forget(_ subscriber: Subscriber) {
+    func forget(_ subscriber: Subscriber, because reason: StreamEnd) {
         guard !subscriber.isGone else { return }
+        ended[reason, default: 0] += 1
         subscriber.phase = .gone
         // Before the descriptor is closed, or watched by somebody else: its number may be another socket's right away.
         // Not only let go of, as the watch may be what is calling.

@@ -158,5 +158,5 @@ final class Subscriber {
 
 extension Subscriber: StreamSource {
     func pull(_ count: Int) -> StreamPull { hub.pull(self, count) }
-    func channelIsGone() { hub.forget(self) }
+    func channelIsGone() { hub.forget(self, because: .left) }
 }

@@ -35,7 +35,7 @@ extension EventHub {
     }
 
     /// Records that have not wholly been handed to the subscriber's socket.
-    private func lag(of subscriber: Subscriber) -> Int {
+    func lag(of subscriber: Subscriber) -> Int {
         switch subscriber.phase {
         case .replaying(let cursor):
             return subscriber.recordsInPage + log.lag(of: cursor)

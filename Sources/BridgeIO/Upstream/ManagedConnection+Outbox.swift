@@ -131,10 +131,18 @@ extension ManagedConnection {
 
     /// The kernel took all frames up to this one.
     func settle(_ line: Line, through frame: UInt64) {
+        var now: Instant?
         while let content = line.ledger.popWritten(through: frame) {
             switch content {
             case .message(let id):
-                if let message = outbox.written(id) { sent(id, message) }
+                let message = outbox.written(id)
+                if let start = outbox.writtenSince {
+                    // They were written at once.
+                    let end = now ?? surroundings.loop.now
+                    now = end
+                    meter.written(since: start, now: end)
+                }
+                if let message { sent(id, message) }
             case .own(let frame):
                 // What came before the heartbeat was written is no answer to it.
                 if frame == .heartbeat { noteProgress() }

@@ -42,6 +42,7 @@ package final class ManagedConnection {
     var journal: MessageJournal
     var requests = RequestLedger()
     var tally: ConnectionTally
+    var meter = ConnectionMeter()
     /// Carries the messages, or is dialled to do so.
     var line: Line?
     /// The one that is to take its place, and the one whose place it took, if they are there.
@@ -201,6 +202,7 @@ package final class ManagedConnection {
             timeOfDay: machine.needsTimeOfDay ? surroundings.wallClock() : ManagedConnection.noTime,
             random: &random
         )
+        if case .socket(_, .pong) = event { meter.look(at: machine.pulse) }
         let standing = machine.outlook.standing
         if standing != tally.standing { tally.stands(standing, at: surroundings.wallClock()) }
         for action in actions { carryOut(action) }
@@ -235,7 +237,9 @@ package final class ManagedConnection {
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
         case .deliver(let message, let topic, let id): deliver(message, topic, from: id)
-        case .passOver(let message, let isAnswer, let id): answer(by: message, nil, on: id, isNext: !isAnswer)
+        case .passOver(let message, let isAnswer, let id):
+            if isAnswer { meter.look(at: machine.pulse) }
+            answer(by: message, nil, on: id, isNext: !isAnswer)
         case .ready: fill()
         case .notReady: undrain()
         case .returnInFlight(let code): returnInFlight(closeCode: code)

@@ -46,6 +46,7 @@ import WebSocketProtocol
         ("POST /v1/connections/a/connect", ["401", "401", "serve", "403", "403", "403"]),
         ("POST /v1/connections/b1/disconnect", ["401", "401", "serve", "403", "403", "serve"]),
         ("GET /readyz", ["serve", "serve", "serve", "serve", "serve", "serve"]),
+        ("GET /metrics", ["401", "401", "serve", "serve", "403", "serve"]),
         ("GET /v1/connections/b1/outbox", ["401", "401", "serve", "serve", "403", "serve"]),
         ("DELETE /v1/connections/a/outbox", ["401", "401", "serve", "403", "403", "403"]),
         ("HEAD /v1/connections/b1/outbox/x", ["401", "401", "serve", "serve", "403", "serve"]),

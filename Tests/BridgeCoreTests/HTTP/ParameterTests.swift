@@ -15,6 +15,7 @@ import Testing
         ("POST /messages?wait=soon", "wait"),
         ("POST /messages?wait=301s", "wait"), ("POST /messages?queue=no", "queue"), ("GET /outbox?x", "x"),
         ("DELETE /outbox/e-m1?x", "x"), ("POST /pause?x", "x"), ("GET /readyz?x", "x"),
+        ("GET /metrics?x", "x"),
         ("POST /messages?type=json", "type"),
         ("POST /messages?type=", "type"), ("POST /messages?type=text&type=text", "type"),
         ("POST /messages?Type=text", "Type"), ("POST /messages?%74ype=text&type=binary", "type"),

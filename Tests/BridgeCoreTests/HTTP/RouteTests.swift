@@ -9,7 +9,7 @@ import WebSocketProtocol
 
     @Test(arguments: [
         ("GET /healthz", Route.health),
-        ("GET /readyz", .readiness),
+        ("GET /readyz", .readiness), ("GET /metrics", .metrics), ("HEAD /metrics", .metrics),
         ("GET /outbox", .outbox(connection: "default")),
         ("DELETE /v1/connections/a/outbox", .dropOutbox(connection: "a")),
         ("GET /outbox/e-m1", .message(connection: "default", message: "e-m1")),

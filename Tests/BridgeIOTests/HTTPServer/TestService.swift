@@ -15,6 +15,8 @@ import WebSocketProtocol
     var answerBody: [UInt8] = []
     /// They are answered with what they sent instead.
     var answersWithBody = false
+    /// What makes the bodies of their answers, if that is not nil.
+    var source: (any BodySource)?
     private let gate: RequestGate
     private let store: StoreDouble?
     private var turnEnd: BeforeWaiting?
@@ -83,6 +85,7 @@ import WebSocketProtocol
             return poll(query)
         default:
             bodies.append(body)
+            if let source { return .pieces(fields: [], source: source) }
             var response = HTTPResponse(status: 200)
             response.body = answersWithBody ? body : answerBody
             return .response(response)
