@@ -34,15 +34,13 @@ package struct RequestGate: Sendable {
     private let files: PublicFiles
     private let servesTLS: Bool
 
-    /// `ownNames` are the machine's, as the caller knows them; `files` are those of the page; clients come over TLS
-    /// where it `servesTLS`.
+    /// `ownNames` are the machine's, as the caller knows them; `files` are those of the page.
     package init(
         _ settings: HTTPSettings,
         ownNames: [String],
-        files: PublicFiles = PublicFiles(),
-        servesTLS: Bool = false
+        files: PublicFiles = PublicFiles()
     ) {
-        self.servesTLS = servesTLS
+        servesTLS = settings.tls != nil
         authenticator = Authenticator(
             tokens: settings.tokens,
             instance: ([settings.listen.text] + ownNames).joined(separator: "\n")

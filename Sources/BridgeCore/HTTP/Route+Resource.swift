@@ -6,6 +6,7 @@ extension Route {
         case .health: .health
         case .readiness: .readiness
         case .metrics: .metrics
+        case .session, .beginSession, .endSession: .session
         case .connectionList: .connectionList
         case .put, .remove: .connection
         case .status: .status

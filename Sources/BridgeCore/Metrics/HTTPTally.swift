@@ -98,6 +98,7 @@ extension Endpoint.Resource {
         case .health: "/healthz"
         case .readiness: "/readyz"
         case .metrics: "/metrics"
+        case .session: "/v1/session"
         case .connectionList: "/v1/connections"
         case .mergedEvents: "/v1/events"
         case .connection: "/v1/connections/{connection}"

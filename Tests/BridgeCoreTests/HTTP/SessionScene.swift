@@ -38,7 +38,8 @@ struct SessionScene {
         settings.tokens = tokens
         settings.allowedOrigins = ["https://app.example", "http://localhost:3000"]
         settings.allowedHosts = ["bridge.example"]
-        return RequestGate(settings, ownNames: ["machine"], servesTLS: servesTLS)
+        if servesTLS { settings.tls = ServerTLSSettings() }
+        return RequestGate(settings, ownNames: ["machine"])
     }
 
     func admit(_ line: String, _ fields: [String], host: String? = "localhost:8080") -> Admission {
