@@ -66,8 +66,13 @@ package struct ResumeURL: Equatable, Sendable {
         self.pieces = pieces
         // What can be said before anything is captured: a scheme that stands there must be one that can be dialled.
         guard case .text(let start) = pieces.first, start.contains(UInt8(ascii: ":")) else { return }
-        let sample = pieces.flatMap { if case .text(let text) = $0 { text } else { Array("1".utf8) } }
-        guard WebSocketURL.captured(sample) != nil else { throw ResumeURL.undiallable }
+        // As a port, or as anything else.
+        let canBeDialled = ["1", "a"].contains { value in
+            WebSocketURL.captured(
+                pieces.flatMap { if case .text(let text) = $0 { text } else { Array(value.utf8) } }
+            ) != nil
+        }
+        guard canBeDialled else { throw ResumeURL.undiallable }
     }
 
     private static let undiallable = MalformedValue(

@@ -14,10 +14,6 @@ import WebSocketProtocol
             "the preset needs the parameter token (What opens the chat): put token under `parameters`, "
             + "or set the environment variable CHAT_TOKEN"
         #expect(scene.complaints(file("preset: chat")) == ["1: connections.a.parameters: \(about)"])
-        #expect(
-            scene.complaints(file("preset: chat, parameters: { token: '' }"))
-                == ["1: connections.a.parameters: \(about)"]
-        )
         let yaml = "connections:\n  a:\n    preset: chat\n    parameters:\n      room: x\n"
         #expect(scene.complaints(yaml) == ["4: connections.a.parameters: \(about)"])
         // Where nothing of it is left that asks for the parameter, there is no need.

@@ -63,10 +63,7 @@ struct PresetParameters {
             let text = parameter.standard ?? PresetParameters.standIn
             return .init(text: text, isParameter: true, isStandIn: true)
         }
-        // What is needed is not given by an empty text, as of a secret that is not there.
-        if let text = given[name], !text.isEmpty || parameter.standard != nil {
-            return .init(text: text, isParameter: true)
-        }
+        if let text = given[name] { return .init(text: text, isParameter: true) }
         if let variable = parameter.variable, let text = environment[variable], !text.isEmpty {
             return .init(text: text, isParameter: true)
         }
