@@ -53,7 +53,8 @@ extension ConnectionMachine {
         switch target {
         case .unusable(let reason):
             guard rotation == nil else { return }
-            let text = "the message that asks for another socket has no URL to dial at the rule's urlPointer: \(reason)"
+            let text =
+                "the message that asks for another socket has no URL to dial at the rule's urlPointer: \(reason)"
             step.add(.record(.failed(DialFailure(phase: .url, error: text))))
         case .url(let url): rotate(at: url, &step)
         case .same: rotate(at: nil, &step)

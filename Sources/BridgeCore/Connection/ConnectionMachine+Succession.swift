@@ -25,7 +25,9 @@ extension ConnectionMachine {
 
     /// Nothing is on the way on the old one but answers to requests, which are awaited as long as there is time.
     mutating func flushed(_ socket: SocketID) {
-        if case .ready = rotation, case .open(let old) = state, old.socket == socket { flushedSocket = socket }
+        if case .ready = rotation, case .open(let old) = state, old.socket == socket {
+            flushedSocket = socket
+        }
     }
 
     /// The new one takes over, and the old one is closed.

@@ -155,7 +155,8 @@ extension ConnectionWorld {
             isAskedFor = isAskedFor && machine.standing == .closing
         case .disconnectRequested, .pauseRequested, .stopRequested, .endRequested:
             isAskedFor = false
-        case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .drained, .flushed, .woke:
+        case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .drained, .flushed,
+            .woke:
             break
         }
     }

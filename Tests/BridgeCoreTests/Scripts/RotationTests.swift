@@ -72,7 +72,8 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
-        (#"{"url":7}"#, "must start with"), ("{}", "there is nothing"), (#"{"url":"ws+unix:/x"}"#, "unix socket"),
+        (#"{"url":7}"#, "must start with"), ("{}", "there is nothing"),
+        (#"{"url":"ws+unix:/x"}"#, "unix socket"),
         (#"{"url":"wss://h/#f"}"#, "fragment"), (#"{"url":"wss://u:p@h/"}"#, "user name"),
         (#"{"url":"/next"}"#, "must start with"),
     ])

@@ -75,7 +75,9 @@ import WebSocketProtocol
         #expect(world.warnings.map { $0.prefix(14) } == ["heartbeat.repl", "heartbeat.send"])
     }
 
-    @Test func `let the strongest of several actions count, wherever it stands, and all else of all rules`() throws {
+    @Test func `let the strongest of several actions count, wherever it stands, and all else of all rules`()
+        throws
+    {
         let deeds: [Rule.Deed] = [.rotate(url: nil), .reconnect, .stop]
         for first in deeds.indices {
             for second in deeds.indices where second != first {
@@ -100,7 +102,9 @@ import WebSocketProtocol
         }
     }
 
-    @Test func `are none of how often a message is read: all rules take from it what one pass has found`() throws {
+    @Test func `are none of how often a message is read: all rules take from it what one pass has found`()
+        throws
+    {
         let rules = try (0..<100).map { number in
             try Scripted.rule(.any) {
                 $0.reply = try MessageTemplate(text: "{{/a}}{{/b\(number)}}")
