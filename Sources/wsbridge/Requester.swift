@@ -53,8 +53,11 @@ final class Requester {
             end(number, HTTPResponse(.replyTimeout(timeout)))
         }
         waiting[number] = Waiting(held: held, fields: fields, deadline: deadline)
-        // Who closes its sending side may still read; who is gone is waited for until the time is over.
-        held.onLastCall = { [unowned held] in held.promise() }
+        // Who closed its sending side has most likely gone, and nothing would tell before the reply is written.
+        held.onLastCall = { [unowned self] in
+            upstream.forgetRequest(number)
+            end(number, HTTPResponse(.clientLeft))
+        }
     }
 
     private func ended(_ number: UInt64, _ end: ManagedConnection.RequestEnd) {

@@ -234,15 +234,6 @@ def test_who_waits_when_the_bridge_stops_is_told_so(bridge: Bridge, peer: Peer) 
     assert response.status in (502, 503), response
 
 
-def test_a_client_that_has_said_all_it_has_to_say_still_gets_its_reply(bridge: Bridge, peer: Peer) -> None:
-    client = ask(bridge, '{"id":1}')
-    peer.received(1)
-    client.wire.half_close()
-    bridge.get("/healthz")
-    peer.send('{"id":1}')
-    assert client.response("POST").status == 200
-
-
 def test_a_client_that_leaves_harms_nobody(bridge: Bridge, peer: Peer) -> None:
     for number in range(20):
         client = ask(bridge, '{"id":1}', "?correlate=/id&timeout=5m")

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from assertions import assert_problem
 from harness import Bridge, Peer, Upstream
+from test_requests import ask
 
 QUICK = {"initialDelay": "10ms", "maxDelay": "20ms", "resetAfter": 0}
 ROTATE = [{"when": {"equals": "rotate"}, "action": "rotate", "forward": False}]
@@ -222,3 +224,15 @@ def test_the_end_of_the_process_closes_both(serve) -> None:
     bridge.stop()
     assert upstream.peer().left() == (1001, "")
     new.left()
+
+
+def test_the_old_one_is_closed_in_order_though_a_request_there_gets_no_answer(serve) -> None:
+    upstream, bridge = serve(closeTimeout="200ms")
+    bridge.await_ready()
+    old = upstream.peer()
+    client = ask(bridge, '{"id":1}', "?correlate=/id&timeout=5m")
+    old.received(1)
+    old.send("rotate")
+    upstream.peer(1)
+    assert old.left() == (1000, "")
+    assert_problem(client.response("POST"), 502, "connection-lost")

@@ -98,6 +98,9 @@ def asked(server: WebServer, more: str = "", timeout: str = "10s") -> str:
     return connection(f"{{ http: {{ url: '{server.url}/where', {more} }}, timeout: {timeout} }}")
 
 
+OK = " answered with HTTP status 200, but "
+
+
 def says(body: str, status: int = 200, **headers: str) -> Callable[[WebRequest], WebAnswer]:
     return lambda _: WebAnswer(status, body.encode(), headers)
 
@@ -191,12 +194,12 @@ def test_a_provider_is_asked_anew_for_every_attempt(start_upstream, start_web_se
         (says("s3cret", 500), "", " answered with HTTP status 500"),
         (says("", 404), "", " answered with HTTP status 404"),
         (says("", 302, Location="http://127.0.0.1:1/s3cret"), "", " answered with HTTP status 302"),
-        (says(""), "", ": its answer is empty"),
-        (says("<html>s3cret</html>"), "", ": its answer is no URL to dial: it must start with ws://"),
-        (says("ws://127.0.0.1/#s3cret"), "", ": its answer is no URL to dial: it has a fragment"),
-        (says("{"), "pointer: /url", ": its answer is not JSON"),
-        (says('{"error":"s3cret"}'), "pointer: /url", ": there is nothing at /url in its answer"),
-        (says('{"url":{"s3cret":1}}'), "pointer: /url", ": there is no text at /url in its answer"),
+        (says(""), "", f"{OK}its answer is empty"),
+        (says("<html>s3cret</html>"), "", f"{OK}its answer is no URL to dial: it must start with ws://"),
+        (says("ws://127.0.0.1/#s3cret"), "", f"{OK}its answer is no URL to dial: it has a fragment"),
+        (says("{"), "pointer: /url", f"{OK}its answer is not JSON"),
+        (says('{"error":"s3cret"}'), "pointer: /url", f"{OK}there is nothing at /url in its answer"),
+        (says('{"url":{"s3cret":1}}'), "pointer: /url", f"{OK}there is no text at /url in its answer"),
         (says("x" * (1 << 20)), "", ": its answer is longer than 65536 bytes"),
     ],
     ids=["500", "404", "redirect", "empty", "HTML", "fragment", "broken JSON", "nothing", "no text", "huge"],
@@ -475,3 +478,19 @@ def test_a_reload_changes_who_is_asked(start_upstream, serve_file, tmp_path: Pat
     bridge.signal(signal.SIGHUP)
     new.peer()
     assert bridge.await_ready()["url"] == new.url
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_what_a_server_says_in_place_of_a_url_is_in_the_log_at_debug(
+    start_web_server, serve_file, status: int
+) -> None:
+    """As Slack does, with status 200; it may repeat what it was asked."""
+    server = start_web_server(says('{"ok":false,"error":"invalid_auth","token":"s3cret-key"}', status))
+    text = asked(server, "pointer: /url, headers: { Authorization: 'Bearer s3cret-key' }")
+    bridge = serve_file(text, "--log-level", "debug")
+    failure(bridge)
+    bridge.stop()
+    bodies = [record["body"] for record in bridge.records if "body" in record]
+    assert bodies
+    assert set(bodies) == {'{"ok":false,"error":"invalid_auth","token":"***"}'}
+    assert "s3cret" not in bridge.err.text

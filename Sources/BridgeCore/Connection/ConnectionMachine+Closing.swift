@@ -15,6 +15,7 @@ extension ConnectionMachine {
         by closer: Closer,
         awaited: Farewell.Awaited,
         next: Farewell.Next,
+        because cause: String = "",
         _ step: inout Step
     ) {
         leave(session, &step)
@@ -24,7 +25,8 @@ extension ConnectionMachine {
                 deadline: startTimer(after: settings.closeTimeout, &step),
                 by: closer,
                 awaited: awaited,
-                next: next
+                next: next,
+                cause: cause
             )
         )
     }
@@ -110,8 +112,9 @@ extension ConnectionMachine {
 
     /// A message came that nobody can answer any more.
     mutating func receivedLate(_ message: Message, on socket: SocketID, _ step: inout Step) {
-        lastValues.received(message)
+        let unremembered = lastValues.received(message)
         let outcome = rules.apply(to: message, &variables)
+        warn(tooLong: outcome.tooLong, unremembered, &step)
         guard settings.heartbeat.answer?.matches(message) != true else { return }
         pass(message, from: socket, outcome, &step)
     }

@@ -4,6 +4,10 @@ extension ConnectionMachine {
     mutating func dial(_ step: inout Step) {
         rest = nil
         let socket = nextSocket()
+        if let reason = unusableResumption {
+            warn("resumeUrl is not dialled, and what it names is forgotten: \(reason)", &step)
+            forgetResumption()
+        }
         elsewhere = resumption
         step.add(.record(.connecting))
         if let url = elsewhere {
@@ -132,7 +136,18 @@ extension ConnectionMachine {
 
     /// Where the session is to be resumed, if all that tells it is known.
     var resumption: WebSocketURL? {
-        settings.resumeURL?.text(variables).flatMap(WebSocketURL.captured)
+        settings.resumeURL?.text(variables).flatMap { try? WebSocketURL.captured($0) }
+    }
+
+    /// What is wrong with that, if all that tells it is known.
+    private var unusableResumption: String? {
+        guard let text = settings.resumeURL?.text(variables) else { return nil }
+        do throws(UnusableURL) {
+            _ = try WebSocketURL.captured(text)
+            return nil
+        } catch {
+            return error.text
+        }
     }
 
     /// The session cannot be resumed.

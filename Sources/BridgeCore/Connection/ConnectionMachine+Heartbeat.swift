@@ -4,7 +4,7 @@ extension ConnectionMachine {
     // MARK: What arrives
 
     /// A message came that is the answer to a heartbeat.
-    func heartbeatAnswered(
+    mutating func heartbeatAnswered(
         by message: Message,
         in session: inout Session,
         _ step: inout Step,
@@ -15,15 +15,16 @@ extension ConnectionMachine {
         reply(to: question, in: &session, &step, random: &random)
     }
 
-    private func reply(
+    private mutating func reply(
         to message: Message,
         in session: inout Session,
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) {
-        guard let template = settings.heartbeat.reply,
-            let reply = compose(template, answering: message, in: &session, step, random: &random)
-        else { return }
+        guard let template = settings.heartbeat.reply else { return }
+        guard let reply = compose(template, answering: message, in: &session, step, random: &random) else {
+            return warn(unsendable("heartbeat.reply"), &step)
+        }
         session.replies.answered(bytes: reply.bytes.count)
         step.add(.sendReply(session.socket, reply, as: .reply))
     }
@@ -32,6 +33,7 @@ extension ConnectionMachine {
     func compose(
         _ template: MessageTemplate,
         answering message: Message? = nil,
+        at found: [Range<Int>?]? = nil,
         in session: inout Session,
         _ step: Step,
         random: inout some RandomNumberGenerator
@@ -42,6 +44,7 @@ extension ConnectionMachine {
             sha256: sha256
         )
         values.message = message
+        values.found = found
         values.last = lastValues
         values.variables = variables.values
         guard let composed = template.message(with: values, random: &random) else { return nil }
@@ -132,7 +135,7 @@ extension ConnectionMachine {
         state = .open(session)
     }
 
-    private func beat(
+    private mutating func beat(
         in session: inout Session,
         _ step: inout Step,
         random: inout some RandomNumberGenerator
@@ -142,7 +145,8 @@ extension ConnectionMachine {
             step.add(.sendPing(session.socket, session.heartbeat.ping()))
         case .message(let template):
             guard let message = compose(template, in: &session, step, random: &random) else {
-                return session.heartbeat.skipped()
+                session.heartbeat.skipped()
+                return warn(unsendable("heartbeat.send"), &step)
             }
             session.heartbeat.messageSent()
             step.add(.sendHeartbeat(session.socket, message))

@@ -26,9 +26,20 @@ extension ConnectionMachine {
         case .expected: proceed(session, &step, random: &random)
         case .action(let action): obey(action, in: session, &step, random: &random)
         case .tooManyReplies:
+            let text =
+                "closed with 1008: the upstream asks for more answers than it reads (\(ReplyLoad.mostReplies) or "
+                + "\(ReplyLoad.mostBytes >> 20) MiB wait to be written)"
+            step.add(.warn(text))
             step.add(.sendClose(session.socket, code: 1008, reason: "answers are not read"))
             scriptFailed(session, "the upstream does not read the answers that it asks for", &step)
-            close(session, by: .bridge, awaited: .closeFrame(session.pongs), next: .retry, &step)
+            close(
+                session,
+                by: .bridge,
+                awaited: .closeFrame(session.pongs),
+                next: .retry,
+                because: "answers are not read",
+                &step
+            )
         }
     }
 
@@ -39,14 +50,17 @@ extension ConnectionMachine {
         _ step: inout Step,
         random: inout some RandomNumberGenerator
     ) -> Consequence {
-        lastValues.received(message)
+        let unremembered = lastValues.received(message)
         session.heartbeat.arrived()
         session.heartbeat.messageArrived(now: step.now)
         let outcome = rules.apply(to: message, &variables)
+        warn(tooLong: outcome.tooLong, unremembered, &step)
         let isAnswer = settings.heartbeat.answer?.matches(message) == true
         if isAnswer { heartbeatAnswered(by: message, in: &session, &step, random: &random) }
         let expectation = session.script?.take(message, of: settings.onOpen)
-        if let capture = expectation?.capture { variables.capture(capture, from: message) }
+        if let capture = expectation?.capture {
+            warn(tooLong: variables.capture(capture, from: message), [], &step)
+        }
         if isAnswer {
             step.add(.passOver(message, isAnswer: true, from: session.socket))
         } else if expectation?.isForwarded != false {
@@ -55,9 +69,20 @@ extension ConnectionMachine {
         if let interval = outcome.heartbeatInterval {
             changeHeartbeat(to: interval, of: &session, &step, random: &random)
         }
-        for template in outcome.replies where !session.ruleReplies.isTooMuch {
-            guard let reply = compose(template, answering: message, in: &session, step, random: &random)
-            else { continue }
+        for one in outcome.replies where !session.ruleReplies.isTooMuch {
+            guard
+                let reply = compose(
+                    one.template,
+                    answering: message,
+                    at: one.found,
+                    in: &session,
+                    step,
+                    random: &random
+                )
+            else {
+                warn(unsendable("the reply of rule \(one.rule)"), &step)
+                continue
+            }
             let bytes = reply.bytes.count
             session.ruleReplies.sent(bytes: bytes)
             step.add(.sendReply(session.socket, reply, as: .ruleReply(bytes: bytes)))
@@ -65,6 +90,17 @@ extension ConnectionMachine {
         if let action = outcome.action { return .action(action) }
         if session.ruleReplies.isTooMuch { return .tooManyReplies }
         return expectation == nil ? .nothing : .expected
+    }
+
+    /// Warns of what is too long to be kept, once for each variable and pointer.
+    mutating func warn(tooLong names: [String], _ pointers: [JSONPointer], _ step: inout Step) {
+        let limit = "longer than \(Variables.longest >> 10) KiB and not kept; it counts as absent"
+        for name in names { warn("what is captured as `\(name)` is \(limit)", &step) }
+        for pointer in pointers { warn("the value at `\(pointer.text)`, for {{last:…}}, is \(limit)", &step) }
+    }
+
+    func unsendable(_ what: String) -> String {
+        "\(what) is not sent: what is filled in makes it longer than \(Template.longestExpansion >> 20) MiB, or no base64"
     }
 
     /// Gives a message to the subscribers, unless a rule keeps it from them.

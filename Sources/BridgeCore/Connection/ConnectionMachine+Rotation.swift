@@ -51,9 +51,10 @@ extension ConnectionMachine {
 
     mutating func rotate(to target: RotationTarget, _ step: inout Step) {
         switch target {
-        case .missing:
+        case .unusable(let reason):
             guard rotation == nil else { return }
-            let text = "the message that asks for another socket has no URL to dial at the rule's urlPointer"
+            let text =
+                "the message that asks for another socket has no URL to dial at the rule's urlPointer: \(reason)"
             step.add(.record(.failed(DialFailure(phase: .url, error: text))))
         case .url(let url): rotate(at: url, &step)
         case .same: rotate(at: nil, &step)
@@ -215,6 +216,7 @@ extension ConnectionMachine {
             guard case .open(let old) = state else { return }
             // What was handed to the old one is written, and what it may still answer is awaited, for a while.
             rotation = .ready(session, url, deadline: startTimer(after: settings.closeTimeout, &step))
+            flushedSocket = nil
             step.add(.drain(old.socket))
         }
     }
@@ -245,6 +247,9 @@ extension ConnectionMachine {
             rotationFailed(onOpen(outOfTime(session)), isTimeOver: true, &step, random: &random)
         case .ready(let session, let url, _):
             guard case .open(let old) = state else { return }
+            guard flushedSocket != old.socket else {
+                return part(from: old, for: session, at: url, &step, random: &random)
+            }
             // What it has not written by now it shall not write any more, since the new one will.
             step.add(.drop(old.socket))
             takeOver(session, at: url, from: old, &step, random: &random)

@@ -90,11 +90,13 @@ extension ConnectionMachine {
         let by: Closer
         var awaited: Awaited
         var next: Next
+        /// Why we close, for the record if the peer does not answer.
+        var cause = ""
 
         /// How the connection ends if the socket is gone now.
         var outcome: Outcome {
             switch awaited {
-            case .closeFrame: .abnormal
+            case .closeFrame: Outcome(code: 1006, reason: cause, clean: false, peerCode: nil)
             case .end(let outcome): outcome
             }
         }

@@ -20,6 +20,25 @@ extension ConnectionMachine {
             old.socket == socket
         else { return }
         step.add(.cancelTimer(deadline))
+        part(from: old, for: session, at: url, &step, random: &random)
+    }
+
+    /// Nothing is on the way on the old one but answers to requests, which are awaited as long as there is time.
+    mutating func flushed(_ socket: SocketID) {
+        if case .ready = rotation, case .open(let old) = state, old.socket == socket {
+            flushedSocket = socket
+        }
+    }
+
+    /// The new one takes over, and the old one is closed.
+    mutating func part(
+        from old: Session,
+        for session: Session,
+        at url: WebSocketURL?,
+        _ step: inout Step,
+        random: inout some RandomNumberGenerator
+    ) {
+        let socket = old.socket
         dropLeaving(&step)
         step.add(.sendClose(socket, code: 1000, reason: ""))
         takeOver(session, at: url, from: old, &step, random: &random)

@@ -44,7 +44,8 @@ extension ConnectionMachine {
         case endRequested
         /// Someone wants a message sent, which may be taken or refused after this.
         case messageOffered
-        /// Whether anything needs the connection now: a reader, or a message that is not sent yet.
+        /// Whether anything needs the connection now: a reader, a message that is not sent yet, or a
+        /// request that waits for its reply.
         case demandChanged(isWanted: Bool)
         /// There is no way to the upstream any more, or the path of the open socket is gone. More than once is as good as
         /// once.
@@ -69,6 +70,8 @@ extension ConnectionMachine {
         /// After `drain`: nothing that was handed to this socket waits to be written or proven any more, and no request
         /// for its answer.
         case drained(SocketID)
+        /// After `drain`: the same, but for requests that wait for their answers.
+        case flushed(SocketID)
         /// The process runs again after it was stopped, or the machine after it slept.
         case woke
     }
@@ -106,6 +109,8 @@ extension ConnectionMachine {
         case cancelTimer(TimerID)
         /// Put this into the event log.
         case record(Lifecycle)
+        /// Warn of this in the log: a sentence without a word of any message.
+        case warn(String)
         /// Put this into the event log.
         case deliver(Message, topic: String?, from: SocketID)
         /// This came and is not for the event log, but may be what a request waits for; where it answers a heartbeat

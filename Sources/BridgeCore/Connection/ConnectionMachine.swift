@@ -40,6 +40,8 @@ package struct ConnectionMachine: Sendable {
     /// What was captured of them.
     package internal(set) var variables = Variables()
     let rules: RuleSet
+    /// Warnings that were given, each once; they name nothing but parts of the settings, so they are bounded.
+    private var warnings: Set<String> = []
     /// The URL of the present attempt or socket, where it is not the listed or found one.
     package internal(set) var elsewhere: WebSocketURL?
     /// Only while the connection is open.
@@ -47,6 +49,8 @@ package struct ConnectionMachine: Sendable {
     /// How often the present rotation was tried again.
     var rotationRetries = 0
     var leaving: Leaving?
+    /// While another socket is ready to take its place: nothing waits on this one any more but answers to requests.
+    var flushedSocket: SocketID?
     /// When a socket last took the place of another.
     var lastRotation: Instant?
     let sha256: SHA256
@@ -124,6 +128,7 @@ package struct ConnectionMachine: Sendable {
             readProgressed(on: socket, intake, hasGrown: hasGrown)
         case .timerFired(let timer): timerFired(timer, &step, random: &random)
         case .drained(let socket): drained(socket, &step, random: &random)
+        case .flushed(let socket): flushed(socket)
         case .woke: woke(&step, random: &random)
         }
         outlook.standing = standing
@@ -203,6 +208,11 @@ package struct ConnectionMachine: Sendable {
         case .idle, .connecting, .open, .closing, .waiting, .offline, .paused, .closed, .failed, .stopped:
             break  // A late word of a socket that is no longer ours.
         }
+    }
+
+    /// Warns of what is wrong, once.
+    mutating func warn(_ text: String, _ step: inout Step) {
+        if warnings.insert(text).inserted { step.add(.warn(text)) }
     }
 
     mutating func nextSocket() -> SocketID {

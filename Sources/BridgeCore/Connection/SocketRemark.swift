@@ -6,4 +6,8 @@ package enum SocketRemark: Equatable, Sendable {
     case staleTLSFiles(error: String)
     /// Something came of the question for the URL: a sentence without secrets.
     case question(String)
+    /// The server that is asked for the URL gave none, and said this; it is its text, without our secrets.
+    case providerText(String)
+    /// What was to be done about messages is not, or not all of it: a sentence without a word of them.
+    case shortcoming(String)
 }

@@ -44,13 +44,13 @@ package struct URLAnswer: Sendable {
 
     private func member(at pointer: JSONPointer) throws(URLAnswerFailure) -> String {
         guard let found = JSONSearch([pointer]).values(in: bytes.span) else {
-            throw URLAnswerFailure("its answer is not JSON")
+            throw URLAnswerFailure("its answer is not JSON", isWithoutURL: true)
         }
         guard let place = found[0] else {
-            throw URLAnswerFailure("there is nothing at \(pointer.text) in its answer")
+            throw URLAnswerFailure("there is nothing at \(pointer.text) in its answer", isWithoutURL: true)
         }
         guard bytes[place.lowerBound] == UInt8(ascii: "\"") else {
-            throw URLAnswerFailure("there is no text at \(pointer.text) in its answer")
+            throw URLAnswerFailure("there is no text at \(pointer.text) in its answer", isWithoutURL: true)
         }
         let content = bytes.span.extracting((place.lowerBound + 1)..<(place.upperBound - 1))
         guard let text = String(validating: JSONString.decoded(content), as: UTF8.self) else {
@@ -63,8 +63,11 @@ package struct URLAnswer: Sendable {
 /// Why an answer is no URL, as a sentence about its provider.
 package struct URLAnswerFailure: Error, Equatable, Sendable {
     package let text: String
+    /// There is nothing where the URL is to stand, so that the answer may tell why.
+    package let isWithoutURL: Bool
 
-    package init(_ text: String) {
+    package init(_ text: String, isWithoutURL: Bool = false) {
         self.text = text
+        self.isWithoutURL = isWithoutURL
     }
 }

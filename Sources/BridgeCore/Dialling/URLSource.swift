@@ -65,6 +65,17 @@ package struct HTTPURLProvider: Equatable, Sendable {
     /// The method that is used.
     package var effectiveMethod: String { method ?? (body == nil ? "GET" : "POST") }
 
+    /// Hides what is secret of the question, and `secrets`.
+    package func mask(with secrets: [String]) -> SecretMask {
+        var secrets = secrets + headers.map(\.value)
+        if let body { secrets.append(body) }
+        if let credentials = url.credentials { secrets += [credentials.user, credentials.password] }
+        if let mark = url.target.firstIndex(of: "?") {
+            secrets.append(String(url.target[url.target.index(after: mark)...]))
+        }
+        return SecretMask(secrets)
+    }
+
     /// The URL as HTTP has it, without userinfo.
     package var httpURL: String { origin + url.target }
 

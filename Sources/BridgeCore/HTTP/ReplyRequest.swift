@@ -29,6 +29,12 @@ package struct ReplyRequest: Equatable, Sendable {
             )
         }
         if kind == .text { try TextCoding.check(head) }
+        guard head.values(of: "idempotency-key").isEmpty else {
+            throw .invalidParameter(
+                "Idempotency-Key",
+                "a request is sent each time it is asked for, so its repeats cannot be told; .../messages takes keys"
+            )
+        }
         correlation = try parameters["correlate"].map(ReplyRequest.choice)
         if let text = parameters["timeout"] { timeout = try ReplyRequest.timeout(text) }
     }
@@ -103,6 +109,11 @@ extension Problem {
     /// No reply came in time.
     package static func replyTimeout(_ timeout: Duration) -> Problem {
         Problem(.replyTimeout, "no reply came within \(timeout.text)")
+    }
+
+    /// The client has nothing more to say, which is all that can be seen of one that is gone.
+    package static var clientLeft: Problem {
+        Problem(.replyTimeout, "the client closed its side of the connection before the reply came")
     }
 
     /// The connection dropped before the reply came; the request may have been carried out or not.

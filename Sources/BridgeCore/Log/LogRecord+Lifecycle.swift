@@ -84,6 +84,9 @@ extension LogRecord {
                     ["error": .text(error)]
                 )
             case .question(let text): LogRecord(.debug, "url", ["detail": .text(text)])
+            case .shortcoming(let text): LogRecord(.warning, "messages", ["detail": .text(text)])
+            case .providerText(let text):
+                LogRecord(.debug, "what the URL's provider answered", ["body": .text(text)])
             }
         fields.prepend("connection", .text(connection))
     }

@@ -27,13 +27,19 @@ package struct LastValues: Equatable, Sendable {
         return narrowed
     }
 
-    package mutating func received(_ message: Message) {
-        guard !pointers.isEmpty, let found = message.values(search) else { return }
+    /// Returns the pointers at which something is too long to be remembered.
+    @discardableResult
+    package mutating func received(_ message: Message) -> [JSONPointer] {
+        guard !pointers.isEmpty, let found = message.values(search) else { return [] }
+        var tooLong: [JSONPointer] = []
         for (index, place) in found.enumerated() {
             // Of the values of JSON only null begins with an n.
             guard let place, message.bytes[place.lowerBound] != UInt8(ascii: "n") else { continue }
-            values[index] = place.count <= LastValues.longest ? Array(message.bytes[place]) : nil
+            let isTooLong = place.count > LastValues.longest
+            values[index] = isTooLong ? nil : Array(message.bytes[place])
+            if isTooLong { tooLong.append(pointers[index]) }
         }
+        return tooLong
     }
 
     subscript(pointer: JSONPointer) -> [UInt8]? {

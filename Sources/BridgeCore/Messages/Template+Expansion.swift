@@ -4,6 +4,8 @@ package import WebSocketProtocol
 package struct TemplateValues: Sendable {
     /// The message at hand, if there is one.
     package var message: Message?
+    /// Where in it the values stand that the template asks for; nil if that is still to be found.
+    package var found: [Range<Int>?]?
     /// The newest values on the connection.
     package var last = LastValues([])
     /// Captured values, as JSON, by name.
@@ -32,7 +34,7 @@ extension Template {
         with values: TemplateValues,
         random: inout some RandomNumberGenerator
     ) -> [UInt8]? {
-        let found = pointers.isEmpty ? nil : values.message?.values(search)
+        let found = pointers.isEmpty ? nil : values.found ?? values.message?.values(search)
         let expansion = Expansion(
             values: values,
             found: found ?? Array(repeating: nil, count: pointers.count)

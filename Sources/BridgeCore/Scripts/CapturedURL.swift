@@ -1,20 +1,30 @@
 internal import WebSocketProtocol
 
 extension WebSocketURL {
-    /// A URL that came in a message; nil if it is none that a server may name: unix sockets of this machine, and
-    /// URLs with a user name, are not dialled for it.
-    static func captured(_ text: [UInt8]) -> WebSocketURL? {
-        guard let text = String(validating: text, as: UTF8.self) else { return nil }
+    /// A URL that came in a message, if it is one that a server may name: unix sockets of this machine, and URLs
+    /// with a user name, are not dialled for it.
+    static func captured(_ text: [UInt8]) throws(UnusableURL) -> WebSocketURL {
+        guard let text = String(validating: text, as: UTF8.self) else { throw UnusableURL("it is not UTF-8") }
         let url: WebSocketURL
         do throws(WebSocketURLError) {
             url = try WebSocketURL(text)
         } catch {
-            return nil
+            throw UnusableURL("it \(error)")
         }
-        switch url.endpoint {
-        case .unix: return nil
-        case .tcp: return url.credentials == nil ? url : nil
+        if case .unix = url.endpoint { throw UnusableURL("it is a unix socket, which is not dialled") }
+        guard url.credentials == nil else {
+            throw UnusableURL("it has a user name, with which it is not dialled")
         }
+        return url
+    }
+}
+
+/// Why what came in a message is not dialled, as a sentence without a word of it.
+struct UnusableURL: Error, Equatable, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
     }
 }
 
@@ -23,13 +33,20 @@ enum RotationTarget: Equatable, Sendable {
     /// Where this one was, or where whoever is asked for URLs says.
     case same
     case url(WebSocketURL)
-    /// The message had none where one was to stand.
-    case missing
+    /// The message had none where one was to stand, for this reason.
+    case unusable(String)
 
     /// Takes what stands where the message has it.
     init(_ value: ArraySlice<UInt8>?) {
-        let url = value.flatMap { WebSocketURL.captured(JSONString.meaning(of: $0)) }
-        self = url.map(RotationTarget.url) ?? .missing
+        guard let value else {
+            self = .unusable("there is nothing")
+            return
+        }
+        do throws(UnusableURL) {
+            self = .url(try WebSocketURL.captured(JSONString.meaning(of: value)))
+        } catch {
+            self = .unusable(error.text)
+        }
     }
 }
 

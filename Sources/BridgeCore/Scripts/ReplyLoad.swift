@@ -3,8 +3,8 @@
 /// None of these answers is left out, since each may be what the upstream waits for. A peer that asks without end and
 /// does not read must not cost memory without end, so beyond a bound the connection is given up.
 struct ReplyLoad: Sendable {
-    private static let mostReplies = 10_000
-    private static let mostBytes = 4 << 20
+    static let mostReplies = 10_000
+    static let mostBytes = 4 << 20
 
     private var count = 0
     private var bytes = 0

@@ -7,12 +7,23 @@ final class RuleSet: Sendable {
     /// What the rules make of a message.
     struct Outcome {
         /// In order.
-        var replies: [MessageTemplate] = []
+        var replies: [Reply] = []
         var topic: String?
         var isForwarded = true
         var heartbeatInterval: Duration?
-        /// That of the first rule that has one.
+        /// The strongest of those of all rules, of equal ones the first.
         var action: Action?
+        /// Variables whose values are too long to be kept.
+        var tooLong: [String] = []
+    }
+
+    /// What a message is answered with.
+    struct Reply {
+        let template: MessageTemplate
+        /// The number of its rule, from 1.
+        let rule: Int
+        /// Where in the message the values stand that it asks for.
+        let found: [Range<Int>?]
     }
 
     enum Action {
@@ -22,15 +33,32 @@ final class RuleSet: Sendable {
 
         /// No other socket is wanted after this one.
         var isFinal: Bool { if case .stop = self { true } else { false } }
+
+        /// Who wants no connection is not served with another, nor one that wants another at once by waiting.
+        fileprivate var strength: Int {
+            switch self {
+            case .rotate: 0
+            case .reconnect: 1
+            case .stop: 2
+            }
+        }
     }
 
     private let rules: [Rule]
     private let search: JSONSearch
     /// By rule: what must stand at which place of the search; nil where the condition is no JSON.
     private let conditions: [[(place: Int, value: JSONScalar?)]?]
+    /// By rule: where the search has what it takes from the message.
+    private let places: [Places]
 
-    /// Where the search has each of its pointers.
-    private let places: [JSONPointer: Int]
+    /// Places of the search.
+    private struct Places {
+        let reply: [Int]
+        let capture: [Int]
+        let topic: [Int]
+        let heartbeatInterval: Int?
+        let url: Int?
+    }
 
     init(_ rules: [Rule]) {
         self.rules = rules
@@ -46,11 +74,17 @@ final class RuleSet: Sendable {
             guard case .json(let json) = rule.condition else { return nil }
             return json.conditions.map { (place(of: $0.pointer), $0.value) }
         }
-        for rule in rules {
-            if let pointer = rule.heartbeatInterval { _ = place(of: pointer) }
-            if case .rotate(let pointer?) = rule.action { _ = place(of: pointer) }
+        self.places = rules.map { rule in
+            var url: JSONPointer?
+            if case .rotate(let pointer) = rule.action { url = pointer }
+            return Places(
+                reply: rule.reply?.template.pointers.map(place) ?? [],
+                capture: rule.capture?.pointers.map(place) ?? [],
+                topic: rule.topic?.pointers.map(place) ?? [],
+                heartbeatInterval: rule.heartbeatInterval.map(place),
+                url: url.map(place)
+            )
         }
-        self.places = places
         search = JSONSearch(pointers)
     }
 
@@ -60,10 +94,10 @@ final class RuleSet: Sendable {
     func apply(to message: Message, _ variables: inout Variables) -> Outcome {
         var outcome = Outcome()
         let found = search.count == 0 ? nil : message.values(search)
-        for (rule, condition) in zip(rules, conditions) {
+        for (index, rule) in rules.enumerated() {
             let matches =
-                condition.map { RuleSet.holds($0, found, message) } ?? rule.condition.matches(message)
-            if matches { apply(rule, to: message, found, &variables, &outcome) }
+                conditions[index].map { RuleSet.holds($0, found, message) } ?? rule.condition.matches(message)
+            if matches { apply(index, to: message, found, &variables, &outcome) }
         }
         return outcome
     }
@@ -81,30 +115,36 @@ final class RuleSet: Sendable {
     }
 
     private func apply(
-        _ rule: Rule,
+        _ index: Int,
         to message: Message,
         _ found: [Range<Int>?]?,
         _ variables: inout Variables,
         _ outcome: inout Outcome
     ) {
-        if let reply = rule.reply { outcome.replies.append(reply) }
-        if let capture = rule.capture { variables.capture(capture, from: message) }
-        if let topic = rule.topic { outcome.topic = topic.topic(of: message) }
-        if !rule.isForwarded { outcome.isForwarded = false }
-        func value(at pointer: JSONPointer) -> ArraySlice<UInt8>? {
-            places[pointer].flatMap { found?[$0] }.map { message.bytes[$0] }
+        let (rule, places) = (rules[index], places[index])
+        func range(at place: Int) -> Range<Int>? { found?[place] }
+        func value(at place: Int) -> ArraySlice<UInt8>? { range(at: place).map { message.bytes[$0] } }
+        if let reply = rule.reply {
+            outcome.replies.append(
+                Reply(template: reply, rule: index + 1, found: places.reply.map(range))
+            )
         }
-        if let value = rule.heartbeatInterval.flatMap(value), let interval = RuleSet.interval(value) {
+        if let capture = rule.capture, found != nil {
+            outcome.tooLong += variables.capture(capture, from: message, at: places.capture.map(range))
+        }
+        if let topic = rule.topic { outcome.topic = topic.topic(of: message, at: places.topic.map(range)) }
+        if !rule.isForwarded { outcome.isForwarded = false }
+        if let value = places.heartbeatInterval.flatMap(value), let interval = RuleSet.interval(value) {
             outcome.heartbeatInterval = interval
         }
-        guard outcome.action == nil, let action = rule.action else { return }
-        outcome.action =
-            switch action {
+        guard let deed = rule.action else { return }
+        let action: Action =
+            switch deed {
             case .reconnect: .reconnect(closeCode: rule.closeCode)
-            case .rotate(let pointer?): .rotate(RotationTarget(value(at: pointer)))
-            case .rotate(nil): .rotate(.same)
+            case .rotate: .rotate(places.url.map { RotationTarget(value(at: $0)) } ?? .same)
             case .stop: .stop(closeCode: rule.closeCode)
             }
+        if action.strength > outcome.action?.strength ?? -1 { outcome.action = action }
     }
 
     /// Nil unless there is a positive number of milliseconds; what is out of all reason is brought within.

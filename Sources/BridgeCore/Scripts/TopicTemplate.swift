@@ -16,6 +16,8 @@ package struct TopicTemplate: Equatable, Sendable {
     /// As it was written.
     package let source: String
     private let parts: [Part]
+    /// Of the message at hand.
+    let pointers: [JSONPointer]
     private let search: JSONSearch
 
     /// - Throws: `MalformedValue`, if it is no template of a topic: of others than values of the message there are none.
@@ -41,6 +43,7 @@ package struct TopicTemplate: Equatable, Sendable {
         else { throw TopicTemplate.malformed }
         self.source = source
         self.parts = parts
+        pointers = template.pointers
         search = template.search
     }
 
@@ -52,6 +55,11 @@ package struct TopicTemplate: Equatable, Sendable {
     package func topic(of message: Message) -> String {
         let found =
             search.count == 0 ? [] : message.values(search) ?? Array(repeating: nil, count: search.count)
+        return topic(of: message, at: found)
+    }
+
+    /// The same, where it is known where its values stand.
+    func topic(of message: Message, at found: [Range<Int>?]) -> String {
         var topic = ""
         for part in parts {
             switch part {

@@ -21,11 +21,22 @@ package struct Variables: Equatable, Sendable {
     }
 
     /// Takes in what stands at the places; a variable for which there is nothing, or null, is forgotten.
-    mutating func capture(_ capture: Capture, from message: Message) {
-        guard let found = message.values(capture.search) else { return }
+    ///
+    /// Returns those that are forgotten since what stands there is too long.
+    @discardableResult
+    mutating func capture(_ capture: Capture, from message: Message) -> [String] {
+        guard let found = message.values(capture.search) else { return [] }
+        return self.capture(capture, from: message, at: found)
+    }
+
+    /// The same, where it is known where the values stand.
+    mutating func capture(_ capture: Capture, from message: Message, at found: [Range<Int>?]) -> [String] {
+        var tooLong: [String] = []
         for (name, place) in zip(capture.names, found) {
             values[name] = place.flatMap { Variables.value(at: $0, of: message) }
+            if let place, place.count > Variables.longest { tooLong.append(name) }
         }
+        return tooLong
     }
 
     private static func value(at place: Range<Int>, of message: Message) -> [UInt8]? {

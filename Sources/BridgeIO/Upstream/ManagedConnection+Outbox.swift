@@ -184,7 +184,7 @@ extension ManagedConnection {
     /// Tells the machine whether anything needs the connection.
     func noteDemand() {
         guard machine.outlook.followsDemand else { return }
-        let isWanted = isFollowed || !outbox.isEmpty
+        let isWanted = isFollowed || !outbox.isEmpty || !requests.isEmpty
         if isWanted != machine.isWanted { tell(.demandChanged(isWanted: isWanted)) }
     }
 

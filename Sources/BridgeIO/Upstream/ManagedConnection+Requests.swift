@@ -74,14 +74,16 @@ extension ManagedConnection {
     }
 
     func answer(by message: Message, _ id: EventID?, on socket: SocketID, isNext: Bool = true) {
-        for number in requests.received(message, on: socket, isNext: isNext) {
-            onReply(number, .reply(message, id))
-        }
+        let answered = requests.received(message, on: socket, isNext: isNext)
+        guard !answered.isEmpty else { return }
+        for number in answered { onReply(number, .reply(message, id)) }
+        noteDemand()
         noteDrained()
     }
 
     func loseRequests(on socket: SocketID) {
         for number in requests.sent(on: socket) { loseRequest(number) }
+        noteDemand()
     }
 
     func loseRequests(_ ids: [MessageID]) {

@@ -17,9 +17,8 @@ extension ManagedConnection {
     }
 
     func noteDrained() {
-        guard let id = draining, outbox.newestOut == nil, !schedule.waits(for: id), !requests.waits(on: id)
-        else { return }
-        tell(.drained(id))
+        guard let id = draining, outbox.newestOut == nil, !schedule.waits(for: id) else { return }
+        tell(requests.waits(on: id) ? .flushed(id) : .drained(id))
     }
 
     /// Has messages go out on this socket from now on.

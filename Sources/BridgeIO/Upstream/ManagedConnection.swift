@@ -236,6 +236,7 @@ package final class ManagedConnection {
         case .startTimer(let id, let delay): startTimer(id, after: delay)
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
+        case .warn(let text): surroundings.sink.remarked(.shortcoming(text))
         case .deliver(let message, let topic, let id): deliver(message, topic, from: id)
         case .passOver(let message, let isAnswer, let id):
             if isAnswer { meter.look(at: machine.pulse) }

@@ -39,6 +39,7 @@ struct ConnectionWorld {
     private(set) var topics: [String?] = []
     private(set) var passedOver: [Message] = []
     private(set) var said: [Message] = []
+    private(set) var warnings: [String] = []
     private(set) var draining: SocketID?
     private(set) var isReady = false
     private(set) var isFinished = false
@@ -154,7 +155,9 @@ extension ConnectionWorld {
             isAskedFor = isAskedFor && machine.standing == .closing
         case .disconnectRequested, .pauseRequested, .stopRequested, .endRequested:
             isAskedFor = false
-        case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .drained, .woke: break
+        case .urlFound, .dialReached, .frameWritten, .writeProgressed, .readProgressed, .drained, .flushed,
+            .woke:
+            break
         }
     }
 
@@ -207,6 +210,7 @@ extension ConnectionWorld {
         case .deliver(let message, let topic, _):
             delivered.append(message)
             topics.append(topic)
+        case .warn(let text): warnings.append(text)
         case .passOver(let message, _, _): passedOver.append(message)
         case .ready:
             guard socket?.stage == .open, !isReady else {

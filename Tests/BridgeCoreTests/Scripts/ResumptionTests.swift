@@ -45,6 +45,26 @@ import WebSocketProtocol
         #expect(again.elsewhere.count == 1)
     }
 
+    @Test(arguments: ["nonsense", "ws://u:p@h", "ws+unix:/x", "wss://h/#f"])
+    func `that cannot be dialled is forgotten at once, with a warning`(url: String) throws {
+        var world = try Self.world()
+        try world.socket(.ended(error: nil))
+        try Self.capture(url, &world)
+        #expect(world.machine.variables.has("where"))
+        try world.socket(.ended(error: nil))
+        let next = try Self.next(&world)
+        #expect(next.elsewhere.isEmpty)
+        #expect(!world.machine.variables.has("where"))
+        #expect(world.warnings.count == 1)
+        #expect(!world.warnings[0].contains(url))
+    }
+
+    private static func capture(_ url: String, _ world: inout ConnectionWorld) throws {
+        _ = try next(&world)
+        try world.socket(.plainlyOpened)
+        try world.socket(.text(#"{"url":"\#(url)"}"#))
+    }
+
     @Test(arguments: [SocketEvent.refused, .ended(error: nil)])
     func `is forgotten when the attempt fails`(event: SocketEvent) throws {
         var world = try Self.world()

@@ -71,13 +71,33 @@ import WebSocketProtocol
         #expect(world.machine.elsewhere == (try WebSocketURL("wss://b.example/x?y")))
     }
 
-    @Test(arguments: [#"{"url":7}"#, "{}", #"{"url":"unix:/x"}"#])
-    func `without a URL is a failure on record, and the old one stays`(message: String) throws {
+    @Test(arguments: [
+        (#"{"url":7}"#, "must start with"), ("{}", "there is nothing"),
+        (#"{"url":"ws+unix:/x"}"#, "unix socket"),
+        (#"{"url":"wss://h/#f"}"#, "fragment"), (#"{"url":"wss://u:p@h/"}"#, "user name"),
+        (#"{"url":"/next"}"#, "must start with"),
+    ])
+    func `without a URL is a failure on record, and the old one stays`(message: String, why: String) throws {
         var world = try Self.world()
         try world.socket(.text(message))
         #expect(world.failures.map(\.phase) == [.url])
+        #expect(world.failures.allSatisfy { $0.error.contains(why) })
         #expect(world.machine.isReady)
         #expect(world.others.isEmpty)
+    }
+
+    @Test func `closes the old one in order though a request there got no answer`() throws {
+        for isFlushed in [true, false] {
+            var world = try Self.world()
+            let old = world.id
+            try world.socket(.text("swap"))
+            try world.other(.plainlyOpened)
+            if isFlushed { try world.tell(.flushed(old)) }
+            let over = try world.advance(ConnectionSettings().closeTimeout)
+            #expect(over.contains(.sendClose(old, code: 1000, reason: "")) == isFlushed)
+            #expect(over.contains(.drop(old)) == !isFlushed)
+            #expect(world.records.last == .rotated)
+        }
     }
 
     @Test func `asks whoever knows the URL`() throws {

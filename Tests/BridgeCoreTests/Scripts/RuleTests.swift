@@ -119,6 +119,11 @@ import WebSocketProtocol
         let last = try world.socket(.text("q"))
         #expect(last.contains(.sendClose(world.id, code: 1008, reason: "answers are not read")))
         #expect(world.machine.standing == .closing)
+        #expect(world.warnings.count == 1)
+        // Who does not read does not answer that, either.
+        try world.socket(.ended(error: nil))
+        let closed = Lifecycle.closed(code: 1006, reason: "answers are not read", clean: false, by: .bridge)
+        #expect(world.records.contains(closed))
     }
 
     @Test func `answer one message with no more than may wait, however many they are`() throws {

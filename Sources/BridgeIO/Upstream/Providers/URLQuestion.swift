@@ -11,6 +11,7 @@ final class URLQuestion {
         case command(CommandRun)
     }
 
+    private let secrets: [String]
     private let completion: (Answer) -> Void
     private var asked = Asked.nobody
     private var refusal: LoopTimer?
@@ -23,6 +24,7 @@ final class URLQuestion {
         completion: @escaping (Answer) -> Void
     ) {
         self.completion = completion
+        secrets = route.secrets
         switch provider {
         case .http(let provider): ask(provider, through: route.proxy, surroundings)
         case .command(let command):
@@ -61,41 +63,61 @@ final class URLQuestion {
     ) throws(DialFailure) -> Transfer {
         do throws(Transfer.Failure) {
             return try surroundings.transfers.start(order) { [weak self] in
-                self?.answered($0, by: order.provider, at: surroundings.wallClock())
+                self?.answered($0, by: order.provider, surroundings)
             }
         } catch {
             throw DialFailure(phase: .url, error: error.error)
         }
     }
 
-    private func answered(_ outcome: Transfer.Outcome, by provider: HTTPURLProvider, at now: WallTime) {
+    private func answered(
+        _ outcome: Transfer.Outcome,
+        by provider: HTTPURLProvider,
+        _ surroundings: ManagedConnection.Surroundings
+    ) {
         let name = "the URL's provider \(provider.origin)"
         switch outcome {
         case .failure(let failure):
             fail("\(name): \(failure.error)")
         case .success(let reply):
             guard (200...299).contains(reply.status) else {
+                show(reply.body, of: provider, surroundings)
                 return fail(
                     "\(name) answered with HTTP status \(reply.status)",
-                    retryAfter: reply.retryAfter?.delay(at: now)
+                    retryAfter: reply.retryAfter?.delay(at: surroundings.wallClock())
                 )
             }
-            take(URLAnswer(reply.body), at: provider.pointer, isLocal: false, of: name)
+            do throws(URLAnswerFailure) {
+                let answer = URLAnswer(reply.body)
+                completion(.success(try answer.url(at: provider.pointer, isLocal: false)))
+            } catch {
+                if error.isWithoutURL { show(reply.body, of: provider, surroundings) }
+                fail("\(name) answered with HTTP status \(reply.status), but \(error.text)")
+            }
         }
+    }
+
+    /// Shows how an answer begins that has no URL, without what is secret of the question.
+    private func show(
+        _ body: [UInt8],
+        of provider: HTTPURLProvider,
+        _ surroundings: ManagedConnection.Surroundings
+    ) {
+        guard !body.isEmpty else { return }
+        let mask = provider.mask(with: secrets)
+        let text = mask.shown(body, maximumBytes: AnswerExcerpt.maximumBytes, isCut: false)
+        surroundings.sink.remarked(.providerText(text))
     }
 
     private func ended(_ outcome: CommandRun.Outcome, of name: String) {
         switch outcome {
         case .failure(let failure): fail("\(name) \(failure.text)")
-        case .success(let output): take(URLAnswer(output), isLocal: true, of: name)
-        }
-    }
-
-    private func take(_ answer: URLAnswer, at pointer: JSONPointer? = nil, isLocal: Bool, of name: String) {
-        do throws(URLAnswerFailure) {
-            completion(.success(try answer.url(at: pointer, isLocal: isLocal)))
-        } catch {
-            fail("\(name): \(error.text)")
+        case .success(let output):
+            do throws(URLAnswerFailure) {
+                completion(.success(try URLAnswer(output).url(isLocal: true)))
+            } catch {
+                fail("\(name): \(error.text)")
+            }
         }
     }
 
