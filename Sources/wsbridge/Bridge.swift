@@ -152,23 +152,6 @@ final class Bridge {
         for connection in connections.values { connection.upstream.start() }
     }
 
-    /// Takes on the bound of memory that the configuration has, or that the system leads to, and tells of another one.
-    private func boundMemory() {
-        let bound = MemoryBound(configured: configuration.memory.maxBytes, limit: .ofSystem)
-        hub.onMemoryShort = { [log] shortage in
-            let warning: StaticString =
-                switch shortage {
-                case .histories:
-                    "histories keep less than `history` lets them, as the memory for all is used up"
-                case .readers: "readers that stand still are disconnected, as the memory for all is used up"
-                }
-            log.warning(warning, ["bytes": .integer(bound.bytes)])
-        }
-        guard bound.bytes != hub.memoryBound else { return }
-        hub.memoryBound = bound.bytes
-        log.info("memory is bounded", ["bytes": .integer(bound.bytes), "by": .text(bound.source)])
-    }
-
     private func add(_ name: String, _ settings: ConnectionConfiguration) {
         // There is one connection of a name at a time, and what comes anew has nothing of what was removed.
         leaving[name]?.upstream.end()

@@ -19,7 +19,7 @@ final class BridgeStore {
     /// Since when nothing can be written.
     private var failingSince: Instant?
     /// How often that began.
-    private var failures = 0
+    private(set) var failures = 0
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
         didSet { if isCongested != oldValue { onCongestion() } }
@@ -30,7 +30,7 @@ final class BridgeStore {
     /// Further parts of the bridge that have something in the store get all its news, in this order.
     var onNews: [(StoreNews) -> Void] = []
 
-    private let store: Store
+    let store: Store
     private let pager: StorePager
     private let bell: LoopBell
     private let loop: Loop
@@ -229,43 +229,12 @@ final class BridgeStore {
     var isStalled: Bool { standstill >= BridgeStore.patience }
 
     /// For how long nothing could be written, or the writer has been at the same piece of work.
-    private var standstill: Duration {
+    var standstill: Duration {
         let beginning = [failingSince, store.busySince].compactMap(\.self).min()
         return beginning.map { loop.now - $0 } ?? .zero
     }
 
     private static let patience = Duration.seconds(5)
-
-    /// Writes the value of `storage` in the status.
-    func writeStatus(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("path", path)
-            json.member("error", failure?.text)
-            json.member("damage", damage?.text)
-        }
-    }
-
-    /// Writes the lines of a family that is about the store.
-    func write(_ metric: BridgeMetric, to text: inout MetricsText) {
-        switch metric {
-        case .storageUp:
-            text.line(metric.family)
-            text.value(failure == nil)
-        case .storageGroupTime: text.histogram(metric.family, store.meter.times)
-        case .storageGroupSize: text.histogram(metric.family, store.meter.sizes)
-        case .storageFailures:
-            text.line(metric.family)
-            text.value(failures)
-        case .storageStalled:
-            text.line(metric.family)
-            text.value(seconds: standstill)
-        case .build, .requests, .requestsInFlight, .refusals, .clients, .clientsRefused, .streams,
-            .streamsEnded,
-            .memoryLimit, .memoryUsed, .turns, .processorTime, .residentMemory, .virtualMemory,
-            .openDescriptors, .mostDescriptors, .startTime:
-            break
-        }
-    }
 
     // MARK: The end
 

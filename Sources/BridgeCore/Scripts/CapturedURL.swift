@@ -85,9 +85,8 @@ package struct ResumeURL: Equatable, Sendable {
         guard case .text(let start) = pieces.first, start.contains(UInt8(ascii: ":")) else { return }
         // As a port, or as anything else.
         let canBeDialled = ["1", "a"].contains { value in
-            WebSocketURL.captured(
-                pieces.flatMap { if case .text(let text) = $0 { text } else { Array(value.utf8) } }
-            ) != nil
+            let sample = pieces.flatMap { if case .text(let text) = $0 { text } else { Array(value.utf8) } }
+            return (try? WebSocketURL.captured(sample)) != nil
         }
         guard canBeDialled else { throw ResumeURL.undiallable }
     }
