@@ -18,9 +18,13 @@ from harness.raw_upstream import frame
 MIB = 1 << 20
 #: What the allocator and the figures, which are rounded, may be off by.
 TOLERANCE = 3 * MIB
+#: What a stream costs at most that the library writes: the 32 KiB in which it reads and writes.
+IN_THE_LIBRARY = 36_000
+#: The same over TLS: a session (18 KB), the record that waits for room (16 KiB and what is around them),
+#: and the buffer that OpenSSL encrypted it into, which it keeps, a third larger.
+OVER_TLS = 18_000 + 17_000 + 23_000
 
 Serve = Callable[..., Bridge]
-in_every_mode = pytest.mark.usefixtures("stream_mode")
 measures = pytest.mark.unsanitized("a sanitizer keeps what was freed, to see who still uses it")
 
 
@@ -253,15 +257,17 @@ def follow(bridge: Bridge, stream: Stream, start: str, count: int) -> int:
 
 
 @measures
-@in_every_mode
+# What many readers are filled with is encoded for each of them, which takes a debug build minutes on a busy
+# machine; whatever is waited for has a deadline of its own.
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("bound", "readers", "records", "size", "allowance"),
     # A large record is in several places while it passes through.
-    [(4, 100, 1500, 2000, 0), (8, 40, 12, 900_000, 6 * MIB)],
+    [(4, 100, 1008, 2000, 0), (8, 40, 12, 900_000, 6 * MIB)],
     ids=["many small records", "few large records"],
 )
 def test_readers_that_stand_still_stay_within_the_bound(
-    connect, bound: int, readers: int, records: int, size: int, allowance: int
+    connect, stream_mode: str, bound: int, readers: int, records: int, size: int, allowance: int
 ) -> None:
     bridge, peers = connect(f"{bound}MiB", "default", http={"keepAlive": "1h"})
     start = bridge.get("/messages").json()["next"]
@@ -272,9 +278,12 @@ def test_readers_that_stand_still_stay_within_the_bound(
     for first in range(0, records, burst):
         batch = range(first, first + burst)
         send(peers["default"], [document(number, readers, size) for number in batch])
-        assert [json.loads(event.data)["n"] for event in healthy.take(burst)] == list(batch)
-    # Each costs what any stream does besides: at most the 32 KiB in which the library reads and writes.
-    assert anonymous(bridge) - before < bound * MIB + allowance + (readers + 1) * 36_000 + TOLERANCE
+        for number in batch:
+            event = healthy.next()
+            assert (event.type, json.loads(event.data).get("n")) == ("message", number), event
+    # Each costs what any stream does besides.
+    each = OVER_TLS if stream_mode == "tls" else IN_THE_LIBRARY
+    assert anonymous(bridge) - before < bound * MIB + allowance + (readers + 1) * each + TOLERANCE
     # So many have to make room for others that there is room for what they hold.
     assert (bridge.status()["subscribers"] == readers + 1) == (size < 100_000)
     words = "readers that stand still are disconnected"

@@ -104,7 +104,8 @@ internal import Glibc
     }
 
     private func innerHappened(_ events: FilePoll.Interest) {
-        if events.contains(.writing) { flushPlain() }
+        // What cannot be passed on any more is told in place of room for it.
+        if events.contains(.writing) || events.contains(.hangUp) { flushPlain() }
         if !isGone, events.contains(.reading) || events.contains(.hangUp) { sendOn() }
         settle()
     }
