@@ -127,7 +127,7 @@ TWICE = {"Idempotency-Key": "twice"}
         ("origin-not-allowed", "GET", "/status", None, {"Origin": OTHER}),
         ("not-found", "GET", "/outbox/none", None, {}),
         ("method-not-allowed", "PUT", "/status", b"", {}),
-        ("message-too-large", "POST", "/messages", bytes((1 << 20) + 1), {}),
+        ("message-too-large", "POST", "/messages", None, {"Content-Length": str((1 << 20) + 1)}),
         ("unsupported-media-type", "POST", "/messages", b"", {"Content-Type": "multipart/form-data"}),
         ("misdirected-host", "GET", "/status", None, {"Host": "bridge.example.org"}),
         ("idempotency-mismatch", "POST", "/messages", b"another", TWICE),

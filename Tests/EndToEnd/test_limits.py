@@ -265,12 +265,12 @@ def test_one_address_may_be_held_to_fewer_connections(upstream: Upstream, serve_
 
 def pipelined(bridge: Bridge, request: bytes, count: int, status: bytes) -> None:
     """Send so many requests at once on one connection; all must get this status."""
-    with socket.create_connection(bridge.address) as client:
-        client.settimeout(Deadline("the answers").seconds)
-        client.sendall(request * count)
+    with bridge.client() as client:
+        client.wire.send(request * count)
+        deadline = Deadline("the answers")
         answers = b""
         while answers.count(b"HTTP/1.1 ") < count or not answers.endswith(b"}\n"):
-            piece = client.recv(1 << 20)
+            piece = client.wire.take(1 << 20, deadline)
             assert piece, "closed before all were answered"
             answers += piece
         assert answers.count(b"HTTP/1.1 " + status) == count

@@ -33,7 +33,8 @@ def test_a_client_that_goes_takes_its_request_along(bridge: Bridge, peer: Peer, 
     before = descriptors(bridge)
     clients = [ask(bridge, '{"id":1}', query) for _ in range(10)]
     peer.received(10)
-    assert descriptors(bridge) >= before + 10
+    # That of the question before may have been one of them.
+    assert descriptors(bridge) >= before + 9
     for client in clients:
         client.wire.close()
     await_truth(lambda: descriptors(bridge) <= before, "their descriptors are free")

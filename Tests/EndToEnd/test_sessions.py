@@ -45,6 +45,8 @@ class Guarded:
         """Have the bridge read the file with the tokens as they are now, and wait until it has."""
         before = self._reloads
         self._path.write_text(self._text)
+        if Bridge.tls:
+            Bridge.tls.secured(self._path)
         self.bridge.signal(signal.SIGHUP)
         await_truth(lambda: self._reloads > before, "the file is read again")
 

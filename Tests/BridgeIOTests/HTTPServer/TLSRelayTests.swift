@@ -75,11 +75,14 @@ import WebSocketTestSupport
         let client = try connected()
         // Until neither the relay nor any kernel takes more.
         var idle = 0
-        run({ idle > 50 }) {
-            let before = client.posted
-            client.post(50_000, of: .max)
-            idle = client.posted == before || client.isBlocked ? idle + 1 : 0
-        }
+        run(
+            { idle > 50 },
+            {
+                let before = client.posted
+                client.post(50_000, of: .max)
+                idle = client.posted == before || client.isBlocked ? idle + 1 : 0
+            }
+        )
         client.answer(100, of: 100)
         client.hangUp()
         run({ client.hasEnded }, { client.read(atMost: 65_536) })

@@ -31,13 +31,18 @@ class LocalTLS:
         words = list(arguments)
         if "--config" in words:
             given = Path(words[words.index("--config") + 1])
-            path = given.with_name(f"tls-{given.name}")
-            settings: dict[str, Any] = yaml.safe_load(given.read_text()) or {}
-            words[words.index("--config") + 1] = str(path)
+            words[words.index("--config") + 1] = str(self.secured(given))
         else:
             self._count += 1
-            path, settings = self._folder / f"tls{self._count}.yaml", {}
+            path = self._folder / f"tls{self._count}.yaml"
+            path.write_text(json.dumps({"http": {"tls": self.settings}}))
             words += ["--config", str(path)]
+        return words
+
+    def secured(self, given: Path) -> Path:
+        """Write what the configuration file has beside it, with this certificate, too."""
+        path = given.with_name(f"tls-{given.name}")
+        settings: dict[str, Any] = yaml.safe_load(given.read_text()) or {}
         settings["http"] = {**(settings.get("http") or {}), "tls": self.settings}
         path.write_text(json.dumps(settings))
-        return words
+        return path
