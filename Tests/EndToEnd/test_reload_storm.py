@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -228,48 +229,43 @@ def whole_records(bridge: Bridge) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-def test_a_flood_of_signals_keeps_nobody_waiting_however_long_a_reload_takes(start_storm) -> None:
-    # To read such a file takes longer than a signal takes to come.
-    storm = start_storm(crowd=300)
+@contextlib.contextmanager
+def flooding(storm: Storm) -> Iterator[None]:
+    """Send signals without a pause meanwhile."""
     is_over = threading.Event()
 
     def flood() -> None:
         while not is_over.is_set():
             storm.hang_up()
 
-    flooding = threading.Thread(target=flood, daemon=True)
-    flooding.start()
+    thread = threading.Thread(target=flood, daemon=True)
+    thread.start()
     try:
-        with Client(storm.bridge.address) as client:
-            for _ in range(100):
-                response = client.request("GET", f"{storm.path_of}/status", None, storm.fields)
-                assert response.status == 200
-            storm.write(storm.good(token="amid"))
-            await_truth(lambda: storm.is_allowed("amid"), "the file is in force")
+        yield
     finally:
         is_over.set()
-        flooding.join()
+        thread.join()
+
+
+def test_a_flood_of_signals_keeps_nobody_waiting_however_long_a_reload_takes(start_storm) -> None:
+    # To read such a file takes longer than a signal takes to come.
+    storm = start_storm(crowd=300)
+    with flooding(storm), Client(storm.bridge.address) as client:
+        for _ in range(100):
+            response = client.request("GET", f"{storm.path_of}/status", None, storm.fields)
+            assert response.status == 200
+        storm.write(storm.good(token="amid"))
+        await_truth(lambda: storm.is_allowed("amid"), "the file is in force")
     assert storm.status()["counters"]["opens"] == 1
 
 
 def test_a_stop_amid_a_flood_of_signals_is_clean(start_storm) -> None:
     storm = start_storm(crowd=300)
     stream = storm.bridge.stream(f"{storm.path_of}/events", storm.fields)
-    is_over = threading.Event()
-
-    def flood() -> None:
-        while not is_over.is_set():
-            storm.hang_up()
-
-    flooding = threading.Thread(target=flood, daemon=True)
-    flooding.start()
-    try:
+    with flooding(storm):
         storm.bridge.err.until(lambda text: "reloaded" in text or None, "it has read its file")
         storm.bridge.signal(signal.SIGTERM)
         storm.bridge.err.until(lambda text: "stopping" in text or None, "the end has begun")
-    finally:
-        is_over.set()
-        flooding.join()
     stream.rest()
     assert storm.bridge.exit_code() == 0
 
