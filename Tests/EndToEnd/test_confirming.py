@@ -61,7 +61,8 @@ def test_a_post_that_waits_waits_for_the_proof(upstream: Upstream, serve_file: S
     peer = upstream.peer()
     response = bridge.post("/messages?wait=30s", b"hello")
     assert (response.status, response.json()["state"]) == (200, "sent")
-    assert (peer.messages, len(peer.pings)) == (["hello"], 1)
+    assert peer.received(1) == ["hello"]
+    assert len(peer.pinged(1)) == 1
 
 
 def test_one_ping_confirms_many_messages(upstream: Upstream, serve_file: Serve) -> None:
@@ -72,7 +73,7 @@ def test_one_ping_confirms_many_messages(upstream: Upstream, serve_file: Serve) 
     response = bridge.post("/messages?wait=30s", lines, "application/x-ndjson")
     assert response.status == 200
     assert peer.received(200) == [str(number) for number in range(200)]
-    assert len(peer.pings) == 1
+    assert len(peer.pinged(1)) == 1
 
 
 def test_heartbeats_confirm_as_well(serve_file: Serve, raw_upstream: RawUpstream) -> None:

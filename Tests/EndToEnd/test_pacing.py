@@ -28,12 +28,14 @@ def test_what_is_beyond_the_rate_waits_also_over_reconnects(upstream: Upstream, 
         assert bridge.post("/messages?wait=30s", text.encode()).status == 200
     held = bridge.post("/messages?wait=200ms", b"three")
     assert (held.status, held.json()["state"]) == (202, "queued")
-    upstream.peer().drop()
-    upstream.peer(1)
+    first = upstream.peer()
+    assert first.received(2) == ["one", "two"]
+    first.drop()
+    second = upstream.peer(1)
     bridge.await_ready()
     assert bridge.post("/messages?wait=200ms", b"four").status == 202
     assert bridge.status()["outbox"]["messages"] == 2
-    assert [peer.messages for peer in upstream.peers] == [["one", "two"], []]
+    assert (first.messages, second.messages) == (["one", "two"], [])
 
 
 def test_what_waits_for_the_rate_goes_in_order(upstream: Upstream, serve_file: Serve) -> None:
@@ -86,5 +88,7 @@ def test_pings_that_confirm_count(upstream: Upstream, serve_file: Serve) -> None
     assert bridge.post("/messages?wait=200ms", lines, "application/x-ndjson").status == 202
     peer = upstream.peer()
     bridge.await_status(lambda status: status["counters"]["sent"] == 2, "two are confirmed")
-    assert (peer.messages, len(peer.pings)) == (["one", "two"], 1)
+    assert peer.received(2) == ["one", "two"]
+    assert len(peer.pinged(1)) == 1
+    assert peer.messages == ["one", "two"]
     assert bridge.status()["outbox"]["messages"] == 1

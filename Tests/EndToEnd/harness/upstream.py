@@ -50,16 +50,17 @@ def _run(coroutine: Coroutine[Any, Any, T], what: str) -> T:
 class _RecordingConnection(ServerConnection):
     """Keeps the control frames that the library answers by itself."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, news: threading.Condition, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self._news = news
         self.pings: list[bytes] = []
         self.pongs: list[bytes] = []
 
     def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame) and event.opcode is Opcode.PING:
-            self.pings.append(bytes(event.data))
-        if isinstance(event, Frame) and event.opcode is Opcode.PONG:
-            self.pongs.append(bytes(event.data))
+        if isinstance(event, Frame) and event.opcode in (Opcode.PING, Opcode.PONG):
+            with self._news:
+                (self.pings if event.opcode is Opcode.PING else self.pongs).append(bytes(event.data))
+                self._news.notify_all()
         super().process_event(event)
 
 
@@ -136,6 +137,12 @@ class Peer:
         """Wait for this many messages in all, and return them."""
         self._await(lambda: len(self.messages) >= count, f"message {count} at the upstream")
         return self.messages[:count]
+
+    def pinged(self, count: int) -> list[bytes]:
+        """Wait for this many pings in all, and return the payloads of all that came."""
+        # The library answers a ping before it tells of it, so the bridge may know of the answer first.
+        self._await(lambda: len(self.pings) >= count, f"ping {count} at the upstream")
+        return list(self.pings)
 
     def left(self) -> tuple[int, str] | None:
         """Wait for the end of the connection, and return the bridge's close frame."""
@@ -230,7 +237,7 @@ class Upstream:
                 "compression": self._compression,
                 "subprotocols": self._subprotocols,
                 "process_request": self._process_request,
-                "create_connection": _RecordingConnection,
+                "create_connection": functools.partial(_RecordingConnection, self._news),
                 "max_size": self._max_size,
                 "ping_interval": None,
                 "close_timeout": 2,
@@ -263,6 +270,15 @@ class Upstream:
         """Wait for the bridge's connection number `index` (from 0)."""
         _await(self._news, lambda: len(self.peers) > index, f"connection {index} at the upstream")
         return self.peers[index]
+
+    def received(self, count: int) -> list[Message]:
+        """Wait for this many messages in all, over all connections, and return all that came."""
+
+        def messages() -> list[Message]:
+            return [message for peer in self.peers for message in peer.messages]
+
+        _await(self._news, lambda: len(messages()) >= count, f"message {count} at the upstream")
+        return messages()
 
     def dialled(self, count: int) -> None:
         """Wait for this many dials in all."""
