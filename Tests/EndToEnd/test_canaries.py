@@ -56,7 +56,7 @@ def settings(
         "script": {
             **patient,
             "url": talker.url,
-            "resumeUrl": f"{talker.url}?session={{{{var:session}}}}&key=canary-resume",
+            "resumeUrl": f"{talker.url}{{{{var:session}}}}/canary-resume?key={{{{var:session}}}}",
             "onOpen": [
                 {"send": {"text": "hello"}},
                 {"expect": {"json": {"/session": None}}, "capture": {"session": "/session"}, "timeout": "5s"},

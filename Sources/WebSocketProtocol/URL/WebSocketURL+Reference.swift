@@ -1,8 +1,15 @@
 extension WebSocketURL {
     /// Where a reference such as that of a `Location` leads to from here (RFC 3986 §5.2, RFC 9110 §10.2.2).
     ///
-    /// Its fragment is dropped. The credentials are those that the reference has itself, so mostly none.
+    /// Its fragment is dropped. The credentials are those that the reference has itself, so mostly none. From a URL
+    /// that hides its path, it leads to one that does.
     package func resolving(_ reference: String) throws(WebSocketURLError) -> WebSocketURL {
+        var url = try resolved(reference)
+        url.hidesPath = hidesPath
+        return url
+    }
+
+    private func resolved(_ reference: String) throws(WebSocketURLError) -> WebSocketURL {
         let text = String(decoding: reference.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         if WebSocketURL.hasScheme(text) { return try WebSocketURL(text).withoutDotSegments }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .controlCharacterOrSpace }
@@ -19,12 +26,14 @@ extension WebSocketURL {
 
     /// The URL with the credentials of another one.
     package func authorized(as other: WebSocketURL) -> WebSocketURL {
-        WebSocketURL(
+        var url = WebSocketURL(
             isSecure: isSecure,
             endpoint: endpoint,
             credentials: other.credentials,
             target: target
         )
+        url.hidesPath = hidesPath
+        return url
     }
 
     /// Whether scheme, host and port are the same (RFC 6454 §5), or the unix socket is.

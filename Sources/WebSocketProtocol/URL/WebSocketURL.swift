@@ -25,6 +25,8 @@ package struct WebSocketURL: Hashable, Sendable {
     package let credentials: Credentials?
     /// Path and query as they were written; never empty.
     package let target: String
+    /// Whether the path may be a secret, so that `redacted` has none.
+    package var hidesPath = false
 
     init(isSecure: Bool, endpoint: Endpoint, credentials: Credentials?, target: String) {
         self.isSecure = isSecure
@@ -44,13 +46,13 @@ package struct WebSocketURL: Hashable, Sendable {
         }
     }
 
-    /// The URL without userinfo and query, for status, logs and errors.
+    /// The URL without userinfo and query, and with `***` for a path that is hidden; for status, logs and errors.
     package var redacted: String {
-        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let path = String(decoding: target.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+        let shown = hidesPath && path != "/" ? "/***" : path
         switch endpoint {
-        case .unix(let socket):
-            return "\(isSecure ? "wss" : "ws")+unix:\(socket):\(String(decoding: path, as: UTF8.self))"
-        case .tcp: return "\(isSecure ? "wss" : "ws")://\(hostField)\(String(decoding: path, as: UTF8.self))"
+        case .unix(let socket): return "\(isSecure ? "wss" : "ws")+unix:\(socket):\(shown)"
+        case .tcp: return "\(isSecure ? "wss" : "ws")://\(hostField)\(shown)"
         }
     }
 }

@@ -52,6 +52,13 @@ import WebSocketProtocol
         #expect(throws: error) { try base.resolving(reference) }
     }
 
+    @Test(arguments: [("y", "ws://h/***"), ("/", "ws://h/"), ("wss://other/x/y", "wss://other/***")])
+    func `leads from a hidden path to a hidden path`(reference: String, shown: String) throws {
+        var base = try WebSocketURL("ws://h/session/x")
+        base.hidesPath = true
+        #expect(try base.resolving(reference).redacted == shown)
+    }
+
     @Test func `takes no credentials along but its own`() throws {
         let base = try WebSocketURL("ws://user:password@h/")
         #expect(try base.resolving("/x").credentials == nil)

@@ -117,6 +117,17 @@ import WebSocketProtocol
     }
 
     @Test(arguments: [
+        ("wss://h:8443/session/x?y", "wss://h:8443/***"), ("ws://h/?y", "ws://h/"), ("ws://h", "ws://h/"),
+        ("ws+unix:/run/x.sock:/session", "ws+unix:/run/x.sock:/***"),
+    ])
+    func `a path that may be a secret does not show`(text: String, shown: String) throws {
+        var url = try WebSocketURL(text)
+        url.hidesPath = true
+        #expect([url.redacted, "\(url)"] == [shown, shown])
+        #expect(try url.authorized(as: WebSocketURL("ws://a:b@h/")).redacted == shown)
+    }
+
+    @Test(arguments: [
         ("ws+unix:/run/x.sock:/feed?a=b:c", "/run/x.sock", "/feed?a=b:c"), ("ws+unix:x.sock", "x.sock", "/"),
         ("WS+UNIX:///run/x.sock:/", "/run/x.sock", "/"), ("ws+unix:/run/x.sock:", "/run/x.sock", "/"),
     ])
