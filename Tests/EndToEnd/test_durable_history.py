@@ -484,6 +484,8 @@ def test_a_kill_while_the_disk_is_full_shows_to_who_has_read_all_that_is_stored(
         bridge = serve_file(settings)
         bridge.await_ready()
         upstream.peer(run).send("new")
+        # What a gap tells as the oldest is what there is when it is told.
+        bridge.await_status(lambda status: status["counters"]["received"] == 1, "it has come")
         stream = bridge.stream("/events?since=start")
         stored = []
         while (event := stream.next()).type != "gap":

@@ -203,11 +203,12 @@ def test_while_it_stops_old_connections_are_told_so(start_taker: Callable[..., T
         assert client.request("GET", "/readyz").status == 200
     bridge.signal(signal.SIGTERM)
     bridge.err.until(lambda text: "stopping" in text or None, "the end has begun")
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(bridge.address)
     unready = kept[0].request("GET", "/readyz")
     assert (unready.status, unready.json()["ready"]) == (503, False)
     assert unready.json()["connections"][0]["reason"] == "the bridge is stopping"
+    # Not before that was answered: the log says so first.
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(bridge.address)
     # It lives, so nobody need restart it.
     assert kept[1].request("GET", "/healthz").status == 200
     for client, method, target in [
