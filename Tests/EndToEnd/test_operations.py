@@ -26,6 +26,9 @@ PROVEN_ELSEWHERE = {
     "Events come late, several at once": (
         "test_behind_proxies.py::test_an_event_is_there_before_the_next_is_sent"
     ),
+    "Messages are answered 503 `storage-unavailable`": (
+        "test_storage_faults.py::test_a_disk_that_fills_up_refuses_messages_until_there_is_room"
+    ),
 }
 
 
