@@ -26,6 +26,9 @@ PROVEN_ELSEWHERE = {
     "Events come late, several at once": (
         "test_behind_proxies.py::test_an_event_is_there_before_the_next_is_sent"
     ),
+    "Messages are answered 503 `storage-unavailable`": (
+        "test_storage_faults.py::test_a_disk_that_fills_up_refuses_messages_until_there_is_room"
+    ),
 }
 
 
@@ -95,6 +98,24 @@ def test_a_directory_that_is_in_use(
 
 
 # Refusals
+
+
+@symptom("Everything is answered 401")
+def test_a_token_that_is_missing(told: str, serve_file, run_bridge: Callable[..., Bridge]) -> None:
+    tokens = "[{ name: ops, token: right, allow: [send] }]"
+    connections = "{ default: { url: 'ws://127.0.0.1:9/' } }"
+    bridge = serve_file(f"http: {{ tokens: {tokens} }}\nconnections: {connections}")
+    assert_problem(bridge.get("/status"), 401, "unauthorized")
+    unknown = bridge.get("/status", {"Authorization": "Bearer wrong"})
+    assert_problem(unknown, 401, "unauthorized")
+    assert_told(told, unknown.json()["detail"], "the access token is not known here")
+    forbidden = bridge.get("/status", {"Authorization": "Bearer right"})
+    assert_problem(forbidden, 403, "forbidden")
+    assert_told(told, forbidden.json()["type"], "forbidden")
+    assert run_bridge("send", *bridge.flags, "Hello").exit_code() == 1
+    assert (
+        run_bridge("send", *bridge.flags, "Hello", environment={"WSBRIDGE_TOKEN": "right"}).exit_code() == 0
+    )
 
 
 @symptom("Everything is answered 421")
