@@ -49,7 +49,8 @@ package struct StorageError: Error, Equatable, Sendable {
             "\(path) has version \(version), and this program knows up to \(known); use the newer program"
         case .inUse(let process?): "\(path) is in use by process \(process)\(said)"
         case .inUse(nil): "\(path) is in use by another process\(said)"
-        case .notWritable: "\(path) cannot be read and written\(said)"
+        case .notWritable:
+            "\(path) cannot be read and written\(said); let the user who runs the bridge write it and its directory"
         case .full: "there is no room left for \(path)\(said)"
         case .moved: "\(path) was moved or deleted while it was in use\(said)"
         case .cut: "\(path) was cut while it was in use\(said); nothing is stored until the next start"

@@ -7,7 +7,7 @@ extension BridgeStore {
     func writeStatus(to json: inout JSONWriter) {
         json.object { json in
             json.member("path", path)
-            json.member("error", failure?.text)
+            json.member("error", trouble)
             json.member("damage", damage?.text)
         }
     }
@@ -17,12 +17,12 @@ extension BridgeStore {
         switch metric {
         case .storageUp:
             text.line(metric.family)
-            text.value(failure == nil)
+            text.value(trouble == nil)
         case .storageGroupTime: text.histogram(metric.family, store.meter.times)
         case .storageGroupSize: text.histogram(metric.family, store.meter.sizes)
         case .storageFailures:
             text.line(metric.family)
-            text.value(failures)
+            text.value(troubles)
         case .storageStalled:
             text.line(metric.family)
             text.value(seconds: standstill)

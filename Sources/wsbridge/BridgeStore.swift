@@ -19,7 +19,7 @@ final class BridgeStore {
     /// Since when nothing can be written.
     private var failingSince: Instant?
     /// How often that began.
-    private(set) var failures = 0
+    private var failures = 0
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
         didSet { if isCongested != oldValue { onCongestion() } }
@@ -36,6 +36,7 @@ final class BridgeStore {
     private let loop: Loop
     private let pagerBell: LoopBell
     private let log: Log
+    private let disk: DiskWatch
     /// What this turn has brought so far, and ends of earlier ones: facts, then offers, then facts again.
     private var facts = PendingFacts()
     private var batch: [StoreOffer] = []
@@ -69,6 +70,7 @@ final class BridgeStore {
         self.pagerBell = pagerBell
         self.log = log
         path = store.path
+        disk = DiskWatch(of: path, loop: loop, log: log) { [store] in store.busySince }
         guard var recovery = store.takeRecovery() else {
             preconditionFailure("a store that was just opened has something to go on with")
         }
@@ -85,6 +87,9 @@ final class BridgeStore {
         pagerBell.onRing = { [unowned self] in takeAnswers() }
     }
 
+    /// Nothing is known that would make it be in vain.
+    private var canBeOffered: Bool { failure == nil && !disk.isSilent && !isOverloaded }
+
     /// Has the messages of a request stored, with its key and all else that this turn brings: all of it or nothing.
     ///
     /// `completion` is told whether it is safe on disk, in the order of the offers and never at once. Returns false if
@@ -95,7 +100,7 @@ final class BridgeStore {
         key: StoredKey?,
         completion: @escaping (Bool) -> Void
     ) -> Bool {
-        guard failure == nil, !isOverloaded else { return false }
+        guard canBeOffered else { return false }
         if !laterFacts.areEnds { flush() }
         completions.append(completion)
         batch.append(messages, of: connection, key: key)
@@ -104,7 +109,7 @@ final class BridgeStore {
 
     /// Has all stored that was noted so far; `completion` is told as that of an offer.
     func settle(completion: @escaping (Bool) -> Void) -> Bool {
-        guard failure == nil, !isOverloaded else { return false }
+        guard canBeOffered else { return false }
         if !laterFacts.isEmpty { flush() }
         completions.append(completion)
         return true
@@ -128,7 +133,7 @@ final class BridgeStore {
     /// Nothing more comes in this round of the turn.
     func endRound() {
         if !completions.isEmpty { offerBatch() }
-        if facts.mayWait(at: loop.now) { watchEnds() } else { store.note(facts.take()) }
+        if facts.mayWait(at: loop.now) { watchEnds() } else { noteFacts() }
         // Of relief there is news.
         if !isCongested { isCongested = store.isCongested }
     }
@@ -136,7 +141,12 @@ final class BridgeStore {
     /// Hands over what has come so far.
     func flush() {
         if !completions.isEmpty { offerBatch() }
-        if !facts.isEmpty { store.note(facts.take()) }
+        if !facts.isEmpty { noteFacts() }
+    }
+
+    private func noteFacts() {
+        store.note(facts.take())
+        disk.begin()
     }
 
     /// Has ends of messages go by themselves if nothing comes that takes them along.
@@ -160,6 +170,7 @@ final class BridgeStore {
         do throws(StoreRefusal) {
             let ticket = try store.offer(batch, .synced, behind: facts.take())
             offers.append(Offer(ticket: ticket, completion: complete))
+            disk.begin()
         } catch {
             isOverloaded = error == .overloaded
             complete(false)
@@ -171,6 +182,7 @@ final class BridgeStore {
 
     private func takeNews() {
         let news = store.takeNews()
+        disk.advance()
         tell(of: news.failure)
         for mending in news.mended { warn(of: mending) }
         isOverloaded = false
@@ -226,15 +238,19 @@ final class BridgeStore {
     }
 
     /// Nothing could be written for a while: the disk does not answer, or has no room.
-    var isStalled: Bool { standstill >= BridgeStore.patience }
+    var isStalled: Bool { standstill >= DiskWatch.patience }
+
+    /// Why nothing can be written at the moment, as a sentence; nil: it can.
+    var trouble: String? { failure?.text ?? (disk.isSilent ? "the disk of \(path) does not answer" : nil) }
+
+    /// How often it became unwritable.
+    var troubles: Int { failures + disk.silences }
 
     /// For how long nothing could be written, or the writer has been at the same piece of work.
     var standstill: Duration {
         let beginning = [failingSince, store.busySince].compactMap(\.self).min()
         return beginning.map { loop.now - $0 } ?? .zero
     }
-
-    private static let patience = Duration.seconds(5)
 
     // MARK: The end
 
@@ -244,6 +260,7 @@ final class BridgeStore {
     func close(completion: @escaping () -> Void) {
         flush()
         endsTimer = nil
+        disk.end()
         onClosed = completion
         pager.beginClosing()
         store.beginClosing()

@@ -11,7 +11,9 @@ func runHealth(_ endpoint: BridgeEndpoint) -> ExitCode {
         let reply = try client.begin(.health, within: .milliseconds(1900))
         guard reply.status != 200 else { return .clean }
         let address = endpoint.address.text
-        Machine.complain("wsbridge: the bridge at \(address) is not well: status \(reply.status)")
+        let body = try client.body(most: Refusal.bodyLimit, within: .milliseconds(1900))
+        let said = Refusal(status: reply.status, body: body).text
+        Machine.complain("wsbridge: the bridge at \(address) is not well: \(said)")
     } catch {
         Machine.complain("wsbridge: \(error.text(at: endpoint.address))")
     }

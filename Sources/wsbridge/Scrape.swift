@@ -88,7 +88,8 @@ final class Scrape: BodySource {
             bridge.hub.write(metric, of: connection.index, name, &lags, to: &text)
         case .state, .ready, .opens, .closes, .failures, .retries, .heartbeatsSent, .heartbeatsMissed,
             .roundTrip,
-            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit, .outboxAge, .outboxWait,
+            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit,
+            .outboxByteLimit, .outboxAge, .outboxWait,
             .expired, .dropped:
             connection.upstream.write(metric, to: &text)
         }

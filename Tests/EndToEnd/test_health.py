@@ -54,7 +54,8 @@ def test_a_disk_that_stands_still_makes_the_bridge_ill_until_it_goes_on(
         where = address(bridge)
         assert health("--listen", where) == (
             1,
-            f"wsbridge: the bridge at {where} is not well: status 503\n",
+            f"wsbridge: the bridge at {where} is not well: nothing could be stored for 5 seconds "
+            "(storage-unavailable, status 503)\n",
         )
         # Its connection is ready all the same, and readers have no reason to go elsewhere.
         assert bridge.get("/readyz").status == 200
@@ -156,7 +157,9 @@ def test_health_is_not_taken_in(start_liar: Callable[..., str], lie: Any, reason
 def test_health_wants_the_status_200(start_liar: Callable[..., str], status: str) -> None:
     where = start_liar(say(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode()))
     code, complaint = health("--listen", where)
-    assert (code, complaint) == (1, f"wsbridge: the bridge at {where} is not well: status {status[:3]}\n")
+    advice = "; the token of WSBRIDGE_TOKEN is sent along" if status[:3] == "401" else ""
+    said = f"wsbridge: the bridge at {where} is not well: (status {status[:3]}){advice}\n"
+    assert (code, complaint) == (1, said)
 
 
 # Finding it

@@ -217,6 +217,16 @@ def test_plain_http_is_told_where_to_go(served: Bridge) -> None:
     assert b"https://" in done.stdout
 
 
+@pytest.mark.parametrize("command", [["send", "x"], ["tail"], ["health"]])
+def test_our_own_commands_say_that_it_is_https(served: Bridge, command: list[str]) -> None:
+    listen = f"{served.address[0]}:{served.address[1]}"
+    done = subprocess.run(
+        [BINARY, *command, "--listen", listen], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode != 0
+    assert "This port speaks HTTPS" in done.stderr
+
+
 @pytest.mark.parametrize(
     "garbage",
     [b"\x00" * 100, b"\x16\x03\x01\x00\x05hello", b"\x16\x03\x01\xff\xff" + b"x" * 70000, b"SSH-2.0-x\r\n"],

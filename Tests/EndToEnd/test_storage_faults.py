@@ -19,6 +19,7 @@ from assertions import assert_problem
 from harness import Bridge, Client, Upstream, await_truth
 from harness.disks import SYNCS, stuck_disk
 from harness.environment import BINARY
+from harness.metrics import scrape
 
 Durable = Callable[..., Bridge]
 NOBODY = 65534
@@ -387,6 +388,13 @@ def test_a_disk_that_does_not_answer_shows_in_the_health_and_holds_up_no_one_els
             clients = ask_for_answers_later(bridge, stack, 5)
             await_truth(lambda: bridge.get("/healthz").status == 503, "the health says it")
             assert_problem(bridge.get("/healthz"), 503, "storage-unavailable")
+            # So does everything else that speaks of the store, and nobody has to wait to find out.
+            await_truth(lambda: bridge.status()["storage"]["error"], "the status says it")
+            assert bridge.status()["storage"]["error"].endswith("does not answer")
+            bridge.err.until(lambda text: "disk does not answer" in text or None, "the log says it")
+            figures = scrape(bridge)
+            assert (figures.value("wsbridge_storage_up"), figures.value("wsbridge_storage_failures_total")) == (0, 1)
+            assert_problem(bridge.post("/messages", b"y"), 503, "storage-unavailable")
             away.come_back()
             bridge.post("/connect")
             bridge.await_ready()
@@ -396,6 +404,10 @@ def test_a_disk_that_does_not_answer_shows_in_the_health_and_holds_up_no_one_els
         assert [client.response("POST").status for client in clients] == [202] * 5
     assert away.peer().received(5) == ["x"] * 5
     assert bridge.get("/healthz").status == 200
+    bridge.err.until(lambda text: "disk answers again" in text or None, "the log says it")
+    assert bridge.status()["storage"]["error"] is None
+    assert scrape(bridge).value("wsbridge_storage_up") == 1
+    assert bridge.send("z").status == 202
 
 
 @pytest.mark.unsanitized(

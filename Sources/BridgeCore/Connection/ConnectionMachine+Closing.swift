@@ -90,7 +90,7 @@ extension ConnectionMachine {
             // network is nobody's fault.
             if !hasLasted, isReachable { turnToNextURL() }
             if isFinal(outcome) {
-                state = .closed
+                end(with: outcome, &step)
             } else {
                 retry(&step, random: &random)
             }
@@ -102,7 +102,7 @@ extension ConnectionMachine {
         case .pause:
             // Only what the upstream says can be its last word.
             if closer == .server, isFinal(outcome) {
-                state = .closed
+                end(with: outcome, &step)
             } else {
                 pause(then: .dial, &step)
             }
@@ -121,6 +121,11 @@ extension ConnectionMachine {
 
     func isFinal(_ outcome: Outcome) -> Bool {
         settings.reconnect.stopOnCloseCodes.contains { $0.contains(outcome.code) }
+    }
+
+    private mutating func end(with outcome: Outcome, _ step: inout Step) {
+        step.add(.sayFinal("its close code \(outcome.code) is one of `reconnect.stopOnCloseCodes`"))
+        state = .closed
     }
 
     func recordClosed(_ outcome: Outcome, by closer: Closer, _ step: inout Step) {

@@ -162,6 +162,7 @@ extension ConnectionMachine {
         random: inout some RandomNumberGenerator
     ) {
         guard settings.reconnect.enabled else {
+            step.add(.sayFinal("`reconnect.enabled` is false"))
             state = .closed
             return
         }

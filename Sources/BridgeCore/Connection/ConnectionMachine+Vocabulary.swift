@@ -111,6 +111,8 @@ extension ConnectionMachine {
         case record(Lifecycle)
         /// Warn of this in the log: a sentence without a word of any message.
         case warn(String)
+        /// Say in the log that it is not dialled again until a user connects it, and why: a sentence of ours.
+        case sayFinal(String)
         /// Put this into the event log.
         case deliver(Message, topic: String?, from: SocketID)
         /// This came and is not for the event log, but may be what a request waits for; where it answers a heartbeat

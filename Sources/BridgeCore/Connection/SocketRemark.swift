@@ -10,4 +10,6 @@ package enum SocketRemark: Equatable, Sendable {
     case providerText(String)
     /// What was to be done about messages is not, or not all of it: a sentence without a word of them.
     case shortcoming(String)
+    /// The connection is not dialled again until a user connects it: why, as a sentence without secrets.
+    case final(String)
 }

@@ -22,6 +22,8 @@ struct Authenticator: Sendable {
     ) -> Finding {
         guard !tokens.isEmpty else { return .open }
         let fields = head.values(of: "authorization")
+        // A proxy may have judged by another one than the one that counts here.
+        guard fields.count < 2 else { return .refused(.credentialsAmbiguous) }
         let bearer = fields.lazy.compactMap(Authenticator.bearerToken).first
         if let presented = bearer ?? target.query.first(where: { $0.name == "access_token" })?.value {
             return token(presented).map { .recognised(.token($0)) } ?? .refused(.tokenWrong)

@@ -41,6 +41,11 @@ extension Problem {
         unauthorized("the access token is not known here", error: "invalid_token")
     }
 
+    /// It is not clear which credentials count.
+    package static var credentialsAmbiguous: Problem {
+        unauthorized("there is more than one `Authorization`", error: "invalid_request")
+    }
+
     /// Credentials came in a scheme other than Bearer.
     package static var schemeNotBearer: Problem {
         unauthorized("only `Authorization: Bearer TOKEN` is understood", error: "invalid_request")

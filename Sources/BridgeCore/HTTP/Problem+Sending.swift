@@ -6,11 +6,8 @@ extension Problem {
     package init(_ error: OutboxError, nextAttempt: Duration? = nil) {
         let delay = max(Problem.retryDelay, nextAttempt ?? .zero)
         switch error {
-        case .full:
-            self = .outboxFull(
-                "the outbox is full until the upstream takes messages",
-                retryAfter: delay
-            )
+        case .full(let bound):
+            self = .outboxFull("the outbox is full until the upstream takes messages: \(bound)", retryAfter: delay)
         case .tooLarge(let limit):
             self = .messageTooLarge(limit: limit)
         case .offline:
@@ -68,5 +65,16 @@ extension Problem {
     /// The bridge takes no more work.
     package static var bridgeStopping: Problem {
         .upstreamUnavailable("the bridge is stopping", retryAfter: Problem.retryDelay).closingConnection()
+    }
+}
+
+extension OutboxBound: CustomStringConvertible {
+    /// Where it is set, and to what.
+    package var description: String {
+        switch self {
+        case .messages(let limit): "`outbox.maxMessages` is \(limit)"
+        case .bytes(let limit): "`outbox.maxBytes` is \(limit)"
+        case .memory: "all outboxes together take half of `memory.maxBytes`"
+        }
     }
 }

@@ -48,11 +48,17 @@ package struct Readiness: Equatable, Sendable {
         case .closing: "closing"
         case .offline: "there is no network to the upstream"
         case .paused: "paused"
-        case .closed: "closed"
+        case .closed: "closed" + lastClose(status)
         case .failed: "gave up" + lastFailure(status)
         case .connecting: "connecting" + lastFailure(status)
         case .waiting: "waiting to connect again" + lastFailure(status)
         }
+    }
+
+    /// What the upstream closed it with; a code that the bridge sent is no news to who had it sent.
+    private static func lastClose(_ status: ConnectionStatus) -> String {
+        guard case .closed(let code, _, _, .server)? = status.tally.lastClose?.event else { return "" }
+        return "; the last close was the upstream's, with \(code)"
     }
 
     private static func lastFailure(_ status: ConnectionStatus) -> String {

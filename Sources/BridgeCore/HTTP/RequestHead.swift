@@ -54,6 +54,12 @@ package struct RequestHead: Equatable, Sendable {
 }
 
 extension ClientAddress {
+    /// Of the text form of an IP address; an IPv4 address is itself also where it came to an IPv6 socket.
+    package init(host: String) {
+        let mapped = "::ffff:"
+        self = .ip(host.hasPrefix(mapped) && host.contains(".") ? String(host.dropFirst(mapped.count)) : host)
+    }
+
     /// The address, or `unix`.
     package var text: String {
         switch self {

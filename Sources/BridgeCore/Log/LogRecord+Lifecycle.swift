@@ -85,6 +85,7 @@ extension LogRecord {
                 )
             case .question(let text): LogRecord(.debug, "url", ["detail": .text(text)])
             case .shortcoming(let text): LogRecord(.warning, "messages", ["detail": .text(text)])
+            case .final(let text): LogRecord(.error, "not dialled again", ["detail": .text(text)])
             case .providerText(let text):
                 LogRecord(.debug, "what the URL's provider answered", ["body": .text(text)])
             }

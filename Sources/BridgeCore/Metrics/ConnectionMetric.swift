@@ -4,7 +4,7 @@ package enum ConnectionMetric: CaseIterable, Sendable {
     case opens, closes, failures, retries
     case heartbeatsSent, heartbeatsMissed, roundTrip
     case messages, messageBytes
-    case outboxMessages, outboxBytes, outboxLimit, outboxAge, outboxWait, expired, dropped
+    case outboxMessages, outboxBytes, outboxLimit, outboxByteLimit, outboxAge, outboxWait, expired, dropped
     case historyMessages, historyBytes
     case subscribers, lag, gaps
 
@@ -62,6 +62,12 @@ package enum ConnectionMetric: CaseIterable, Sendable {
             MetricFamily("wsbridge_outbox_bytes", .gauge, "Payload of the messages that are not sent yet.")
         case .outboxLimit:
             MetricFamily("wsbridge_outbox_limit_messages", .gauge, "Messages that the outbox takes at most.")
+        case .outboxByteLimit:
+            MetricFamily(
+                "wsbridge_outbox_limit_bytes",
+                .gauge,
+                "Payload that the outbox takes at most; `wsbridge_memory_limit_bytes` may leave less."
+            )
         case .outboxAge:
             MetricFamily(
                 "wsbridge_outbox_oldest_age_seconds",

@@ -127,19 +127,12 @@ package struct Outbox: Sendable {
         return Receipt(ids: MessageIDs(outbox: name, numbers: first..<lastNumber + 1), dropped: dropped)
     }
 
-    private func bounds(beside count: Int, size: Int, within room: OutboxRoom) -> Bounds {
-        let memory = memoryBytes.addingReportingOverflow(room.free)
-        return Bounds(
-            messages: settings.maxMessages - count,
-            bytes: settings.maxBytes - size,
-            memory: (memory.overflow ? .max : memory.partialValue) - Outbox.memoryBytes(count, size)
-        )
-    }
-
     /// Looked at first, so that nothing is dropped in vain: what may have reached the upstream cannot be.
     private func checkRoom(within bounds: Bounds) throws(OutboxError) {
         guard !bounds.hold(messages, bytes) else { return }
-        guard settings.overflow == .dropOldest, bounds.hold(outCount, outBytes) else { throw .full }
+        guard settings.overflow == .dropOldest, bounds.hold(outCount, outBytes) else {
+            throw .full(exceeded(of: bounds))
+        }
     }
 
     /// Drops the oldest that wait, but for those from `limit` on.
@@ -150,22 +143,6 @@ package struct Outbox: Sendable {
             dropped.append(id(oldest.number))
         }
         return dropped
-    }
-
-    /// What may be in the outbox beside what is to come into it.
-    struct Bounds {
-        var messages: Int
-        var bytes: Int
-        var memory: Int
-
-        func hold(_ count: Int, _ size: Int) -> Bool {
-            count <= messages && size <= bytes && Outbox.memoryBytes(count, size) <= memory
-        }
-    }
-
-    /// What so many messages take of the process' memory.
-    static func memoryBytes(_ messages: Int, _ bytes: Int) -> Int {
-        bytes + messages * MemoryCost.inQueue(Entry.self)
     }
 
     private mutating func popQueued() -> Entry? {

@@ -37,10 +37,20 @@ package struct OutboxSettings: Equatable, Sendable {
     package init() {}
 }
 
+/// What an outbox is full by.
+package enum OutboxBound: Equatable, Sendable {
+    /// `outbox.maxMessages`.
+    case messages(limit: Int)
+    /// `outbox.maxBytes`.
+    case bytes(limit: Int)
+    /// What `memory.maxBytes` leaves to all outboxes together.
+    case memory
+}
+
 /// Why the outbox did not take a message.
 package enum OutboxError: Error, Equatable, Sendable {
-    /// The bounds are reached; there may be room later.
-    case full
+    /// This bound is reached; there may be room later.
+    case full(OutboxBound)
     /// The message alone is larger than all that the outbox may hold.
     case tooLarge(limit: Int)
     /// These are more messages than the outbox may hold.

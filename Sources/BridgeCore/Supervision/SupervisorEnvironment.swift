@@ -30,9 +30,14 @@ package struct SupervisorEnvironment: Equatable, Sendable {
         {
             watchdog = .microseconds(microseconds)
         }
-        guard environment["LISTEN_PID"].flatMap({ Int32(digits: $0) }) == process,
-            let count = environment["LISTEN_FDS"].flatMap({ Int(digits: $0) }), count > 0
-        else { return }
+        let number = environment["LISTEN_PID"] ?? ""
+        let passed = environment["LISTEN_FDS"] ?? ""
+        guard !number.isEmpty, !passed.isEmpty else { return }
+        guard let meant = Int32(digits: number), let count = Int(digits: passed) else {
+            let text = "LISTEN_PID and LISTEN_FDS are to be numbers, and are not"
+            throw StartError([.init("LISTEN_FDS", text, .cannotBind)])
+        }
+        guard meant == process, count > 0 else { return }
         guard count == 1 else {
             let names = environment["LISTEN_FDNAMES"].map { " (\(Problem.quotable($0)))" } ?? ""
             let text = "\(count) sockets were passed\(names), and the bridge listens on one alone"

@@ -31,6 +31,6 @@ final class ClientConnection {
 
 extension ClientAddress {
     init(_ address: UnsafePointer<sockaddr>?) {
-        self = unsafe SocketAddress(copying: address).map { .ip($0.host) } ?? .unix
+        self = unsafe SocketAddress(copying: address).map { ClientAddress(host: $0.host) } ?? .unix
     }
 }

@@ -32,7 +32,8 @@ extension EventHub {
             }
         case .state, .ready, .opens, .closes, .failures, .retries, .heartbeatsSent, .heartbeatsMissed,
             .roundTrip,
-            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit, .outboxAge, .outboxWait,
+            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit,
+            .outboxByteLimit, .outboxAge, .outboxWait,
             .expired, .dropped:
             break
         }

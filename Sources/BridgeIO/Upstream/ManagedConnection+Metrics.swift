@@ -30,6 +30,7 @@ extension ManagedConnection {
         case .outboxMessages: text.line(metric, of: name, load.messages)
         case .outboxBytes: text.line(metric, of: name, load.bytes)
         case .outboxLimit: text.line(metric, of: name, outbox.settings.maxMessages)
+        case .outboxByteLimit: text.line(metric, of: name, outbox.settings.maxBytes)
         case .outboxAge:
             text.line(metric.family)
             text.label("connection", name)

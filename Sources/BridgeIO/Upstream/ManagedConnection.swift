@@ -237,6 +237,7 @@ package final class ManagedConnection {
         case .cancelTimer(let id): cancelTimer(id)
         case .record(let event): record(event)
         case .warn(let text): surroundings.sink.remarked(.shortcoming(text))
+        case .sayFinal(let text): surroundings.sink.remarked(.final(text))
         case .deliver(let message, let topic, let id): deliver(message, topic, from: id)
         case .passOver(let message, let isAnswer, let id):
             if isAnswer { meter.look(at: machine.pulse) }

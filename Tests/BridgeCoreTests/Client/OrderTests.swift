@@ -195,7 +195,7 @@ import WebSocketProtocol
     @Test(arguments: [
         (
             401, #"{"type":"urn:wsbridge:problem:unauthorized","title":"t","detail":"send a token"}"#,
-            "send a token (unauthorized, status 401)", false
+            "send a token (unauthorized, status 401); the token of WSBRIDGE_TOKEN is sent along", false
         ),
         (
             503, #"{"type":"urn:wsbridge:problem:outbox-full","title":"Full"}"#,
@@ -204,7 +204,7 @@ import WebSocketProtocol
         ),
         (502, "<html>", "(status 502)", true), (404, "", "(status 404)", false),
         (500, #"{"detail":"a\u001b[2Jb\nc"}"#, "a?[2Jb?c (status 500)", true),
-        (429, "{}", "(status 429)", true),
+        (429, "{}", "(status 429)", true), (400, "speak HTTPS\nor go", "speak HTTPS (status 400)", false),
     ])
     func `repeat what the bridge said`(status: Int, body: String, text: String, isPassing: Bool) {
         let refusal = Refusal(status: status, body: Array(body.utf8))

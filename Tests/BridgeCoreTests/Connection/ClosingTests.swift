@@ -65,6 +65,7 @@ import WebSocketProtocol
         try world.socket(.ended(error: nil))
         #expect(world.machine.standing == .closed)
         #expect(world.records.reconnecting.isEmpty)
+        #expect(world.lastWords == ["its close code 4042 is one of `reconnect.stopOnCloseCodes`"])
     }
 
     @Test func `a close code beside those is dialled again`() throws {
@@ -72,6 +73,23 @@ import WebSocketProtocol
         try world.socket(.closeFrame(code: 4100, reason: ""))
         try world.socket(.ended(error: nil))
         #expect(world.machine.standing == .waiting)
+        #expect(world.lastWords.isEmpty)
+    }
+
+    @Test func `without reconnecting it is said that it stays closed`() throws {
+        var world = try ConnectionWorld.open { $0.reconnect.enabled = false }
+        try world.socket(.ended(error: nil))
+        #expect(world.machine.standing == .closed)
+        #expect(world.lastWords == ["`reconnect.enabled` is false"])
+    }
+
+    @Test func `nothing is said of a user's own end`() throws {
+        var world = try ConnectionWorld.open()
+        try world.tell(.disconnectRequested(code: 1000, reason: ""))
+        try world.socket(.closeFrame(code: 1000, reason: ""))
+        try world.socket(.ended(error: nil))
+        #expect(world.machine.standing == .closed)
+        #expect(world.lastWords.isEmpty)
     }
 
     @Test func `what the peer still sends is delivered until its close frame`() throws {

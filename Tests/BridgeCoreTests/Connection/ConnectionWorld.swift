@@ -40,6 +40,7 @@ struct ConnectionWorld {
     private(set) var passedOver: [Message] = []
     private(set) var said: [Message] = []
     private(set) var warnings: [String] = []
+    private(set) var lastWords: [String] = []
     private(set) var draining: SocketID?
     private(set) var isReady = false
     private(set) var isFinished = false
@@ -211,6 +212,7 @@ extension ConnectionWorld {
             delivered.append(message)
             topics.append(topic)
         case .warn(let text): warnings.append(text)
+        case .sayFinal(let text): lastWords.append(text)
         case .passOver(let message, _, _): passedOver.append(message)
         case .ready:
             guard socket?.stage == .open, !isReady else {

@@ -72,6 +72,8 @@ import WebSocketProtocol
         ("GET /events?access_token=%61lpha&limit=1", [], "serve"),
         ("GET /status?access_token=alpha", ["Authorization: Basic eDp5"], "serve"),
         ("GET /status", ["Authorization: Basic eDp5"], "401 unauthorized"),
+        ("GET /status", ["Authorization: Bearer alpha", "Authorization: Basic eDp5"], "401 unauthorized"),
+        ("GET /status", ["Authorization: Bearer alpha", "Authorization: Bearer alpha"], "401 unauthorized"),
         ("GET /status", ["Authorization: alpha"], "401 unauthorized"),
         ("GET /status", ["Authorization: Bearer"], "401 unauthorized"),
         ("GET /status", ["Authorization: Bearer "], "401 unauthorized"),

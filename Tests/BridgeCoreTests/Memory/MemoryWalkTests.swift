@@ -79,7 +79,7 @@ private struct MemoryWalk {
             drops += dropped.count
             waiting[one] += receipt.ids.map(\.number)
         } catch {
-            demand(error == .full, "refused as \(error)")
+            demand(error == .full(.memory), "refused as \(error)")
             demand(outboxMemory + size + 1000 > budget.outboxLimit, "refused although there was room")
             refusals += 1
         }

@@ -76,7 +76,9 @@ import WebSocketProtocol
         let load = outbox.load(now: Self.start + .seconds(1))
         #expect(load == Outbox.Load(messages: 2, bytes: 2, maxMessages: 2, oldestAge: .seconds(1)))
         let message = Message(.text, [0x63])
-        #expect(throws: OutboxError.full) { try outbox.append([message], uplink: .ready, now: Self.start) }
+        #expect(throws: OutboxError.full(.messages(limit: 2))) {
+            try outbox.append([message], uplink: .ready, now: Self.start)
+        }
         let dropped = outbox.dropAll()
         let isDropped = outbox.drop(MessageID(outbox: .one, number: 1))
         #expect(dropped.isEmpty)

@@ -85,7 +85,7 @@ import WebSocketProtocol
         var outbox = outbox { $0.maxMessages = 2 }
         try fill(&outbox, "a", "b")
         let first = try handOut(&outbox)
-        #expect(throws: OutboxError.full) { try fill(&outbox, "c") }
+        #expect(throws: OutboxError.full(.messages(limit: 2))) { try fill(&outbox, "c") }
         _ = outbox.written(first.id)
         try fill(&outbox, "c")
         #expect(drain(&outbox) == ["b", "c"])
@@ -95,7 +95,7 @@ import WebSocketProtocol
         var outbox = outbox { $0.maxBytes = 4 }
         try fill(&outbox, "ab", "cd")
         _ = outbox.next()
-        #expect(throws: OutboxError.full) { try fill(&outbox, "e") }
+        #expect(throws: OutboxError.full(.bytes(limit: 4))) { try fill(&outbox, "e") }
         try fill(&outbox, "")
         #expect(outbox.load(now: Self.start).bytes == 4)
     }
@@ -124,7 +124,7 @@ import WebSocketProtocol
         }
         try fill(&outbox, "abc", "d")
         _ = outbox.next()
-        #expect(throws: OutboxError.full) { try fill(&outbox, "ef") }
+        #expect(throws: OutboxError.full(.bytes(limit: 4))) { try fill(&outbox, "ef") }
         #expect(drain(&outbox) == ["d"])
     }
 
@@ -154,7 +154,9 @@ import WebSocketProtocol
         var outbox = outbox { $0.maxMessages = 3 }
         try fill(&outbox, "a")
         let several = ["b", "c", "d"].map { message($0) }
-        #expect(throws: OutboxError.full) { try outbox.append(several, uplink: .away, now: Self.start) }
+        #expect(throws: OutboxError.full(.messages(limit: 3))) {
+            try outbox.append(several, uplink: .away, now: Self.start)
+        }
         let receipt = try outbox.append(Array(several.dropLast()), uplink: .away, now: Self.start)
         #expect(receipt.ids.map(\.number) == [2, 3])
         #expect(drain(&outbox) == ["a", "b", "c"])
@@ -281,7 +283,7 @@ import WebSocketProtocol
         try fill(&outbox, "a")
         let each = outbox.memoryBytes
         let none = OutboxRoom(total: 10 * each, free: each - 1)
-        #expect(throws: OutboxError.full) {
+        #expect(throws: OutboxError.full(.memory)) {
             try outbox.append([message("b")], uplink: .away, room: none, now: Self.start)
         }
         let room = OutboxRoom(total: 10 * each, free: each)

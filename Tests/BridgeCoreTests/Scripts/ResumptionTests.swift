@@ -35,7 +35,7 @@ import WebSocketProtocol
     @Test func `is dialled in place of the URL while its variables are known`() throws {
         var world = try Self.world()
         let resumed = try Self.reconnect(&world)
-        #expect(resumed.elsewhere == [try WebSocketURL("wss://b.example/?v=10")])
+        #expect(resumed.elsewhere == [try WebSocketURL.hidden("wss://b.example/?v=10")])
         #expect(world.machine.elsewhere != nil)
         try world.socket(.plainlyOpened)
         try world.socket(.text(#"{"url":"wss:\/\/b.example"}"#))
@@ -112,7 +112,7 @@ import WebSocketProtocol
     @Test func `is kept when the user wants another socket, and not ended by a close frame`() throws {
         var world = try Self.world()
         let actions = try world.tell(.reconnectRequested)
-        #expect(actions.elsewhere == [try WebSocketURL("wss://b.example/?v=10")])
+        #expect(actions.elsewhere == [try WebSocketURL.hidden("wss://b.example/?v=10")])
         #expect(!actions.contains { if case .sendClose = $0 { true } else { false } })
     }
 

@@ -28,7 +28,7 @@ import WebSocketProtocol
 
     @Test func `is tried again by the retry policy, at the same place, while the old socket goes on`() throws
     {
-        let url = try WebSocketURL("wss://b.example/x")
+        let url = try WebSocketURL.hidden("wss://b.example/x")
         var world = try Self.world(swap: #"{"url":"wss://b.example/x"}"#)
         let old = world.id
         for delay in [1, 2, 4] {
@@ -64,7 +64,7 @@ import WebSocketProtocol
         let hurry = try world.socket(.text(#"{"url":"ws://b.example/2"}"#))
         #expect(hurry.elsewhere.isEmpty)
         try world.socket(.text(#"{"url":null}"#))
-        #expect(try world.advance(.seconds(1)).elsewhere == [try WebSocketURL("ws://b.example/2")])
+        #expect(try world.advance(.seconds(1)).elsewhere == [try WebSocketURL.hidden("ws://b.example/2")])
     }
 
     @Test func `keeps the time that the upstream asks for`() throws {

@@ -62,6 +62,15 @@ extension ConnectionWorld {
     }
 }
 
+extension WebSocketURL {
+    /// As it comes in a message: nobody is shown its path.
+    static func hidden(_ text: String) throws -> WebSocketURL {
+        var url = try WebSocketURL(text)
+        url.hidesPath = true
+        return url
+    }
+}
+
 extension [ConnectionMachine.Action] {
     var replyTexts: [String] { replies.map { String(decoding: $0.bytes, as: UTF8.self) } }
 

@@ -151,7 +151,7 @@ import WebSocketTestSupport
     @Test func `does not ask the store about what it refuses`() throws {
         var outbox = outbox { $0.maxMessages = 1 }
         _ = try append(1, to: &outbox)
-        #expect(throws: OutboxError.full) {
+        #expect(throws: OutboxError.full(.messages(limit: 1))) {
             _ = try outbox.append([Message(.text, [1])], uplink: .ready, now: start) { _ in
                 Issue.record("it was asked")
             }

@@ -14,14 +14,23 @@ import Testing
 
     @Test(arguments: [
         ("7", "1", true), ("7", "0", false), ("8", "1", false), ("", "1", false), ("7", "", false),
-        ("x", "1", false), ("7", "-1", false), ("+7", "1", false), ("8", "2", false),
-        ("99999999999", "1", false),
+        ("8", "2", false),
     ])
     func `passes a socket to the process that it names`(process: String, count: String, hasSocket: Bool)
         throws
     {
         let variables = ["LISTEN_PID": process, "LISTEN_FDS": count]
         #expect(try read(variables).hasSocket == hasSocket)
+    }
+
+    @Test(arguments: [
+        ("x", "1"), ("7", "-1"), ("+7", "1"), ("99999999999", "1"), ("7", "abc"), ("7", "1x"), ("7", " 1"),
+    ])
+    func `that is no number is refused`(process: String, count: String) {
+        let error = #expect(throws: StartError.self) {
+            try read(["LISTEN_PID": process, "LISTEN_FDS": count])
+        }
+        #expect(error?.exitCode == .cannotBind)
     }
 
     @Test func `that names no process passes nothing`() throws {
