@@ -25,25 +25,14 @@ final class Bridge {
     /// By name.
     private(set) var connections: [String: BridgedConnection] = [:] {
         didSet {
-            connectionNames = Array(connections.keys)
-            sorting = nil
-            onDemand = connections.values.filter(\.isOnDemand)
+            lists = ConnectionLists()
             rules += 1
         }
     }
     /// Of the gate and the names: see `HTTPHandler`.
     private(set) var rules = 0
-    /// Made when connections change, and not for each request that asks.
-    private(set) var connectionNames: [String] = []
-    private var sorting: [BridgedConnection]?
-    /// By name, ascending; put in order when it is asked for.
-    var sortedConnections: [BridgedConnection] {
-        let sorted = sorting ?? connections.values.sorted { $0.upstream.name < $1.upstream.name }
-        sorting = sorted
-        return sorted
-    }
-    /// Those that have to know who reads them.
-    private var onDemand: [BridgedConnection] = []
+    /// Lists of the connections, as long as they are right.
+    var lists = ConnectionLists()
     /// Those that were removed and still have to close, by name.
     private var leaving: [String: BridgedConnection] = [:]
     /// How many outboxes there were; only counted where nothing is stored.
@@ -85,7 +74,7 @@ final class Bridge {
         transfers = Transfers(loop: loop)
         store?.onCongestion = { [unowned self] in holdBack() }
         hub.onAudienceChange = { [unowned self] connections in
-            for connection in onDemand where connections.contains(connection.index) {
+            for connection in onDemandConnections where connections.contains(connection.index) {
                 connection.noteAudience()
             }
         }

@@ -13,24 +13,19 @@ extension BridgeStore {
     }
 
     /// Writes the lines of a family that is about the store.
-    func write(_ metric: BridgeMetric, to text: inout MetricsText) {
+    func write(_ metric: StoreMetric, to text: inout MetricsText) {
         switch metric {
-        case .storageUp:
+        case .up:
             text.line(metric.family)
             text.value(trouble == nil)
-        case .storageGroupTime: text.histogram(metric.family, store.meter.times)
-        case .storageGroupSize: text.histogram(metric.family, store.meter.sizes)
-        case .storageFailures:
+        case .groupTime: text.histogram(metric.family, store.meter.times)
+        case .groupSize: text.histogram(metric.family, store.meter.sizes)
+        case .failures:
             text.line(metric.family)
             text.value(troubles)
-        case .storageStalled:
+        case .stalled:
             text.line(metric.family)
             text.value(seconds: standstill)
-        case .build, .requests, .requestsInFlight, .refusals, .clients, .clientsRefused, .streams,
-            .streamsEnded,
-            .memoryLimit, .memoryUsed, .turns, .processorTime, .residentMemory, .virtualMemory,
-            .openDescriptors, .mostDescriptors, .startTime:
-            break
         }
     }
 }

@@ -13,17 +13,9 @@ final class Scrape: BodySource {
     private let process: ProcessFigures
     private var lags = StreamLags()
     private var text = MetricsText()
-    private var rest = Scrape.families[...]
+    private var rest = Metric.all[...]
     /// The next connection of the first family of the rest; nil: the family has not begun.
     private var place: Int?
-
-    private enum Family {
-        case bridge(BridgeMetric)
-        case connection(ConnectionMetric)
-    }
-
-    private static let families =
-        ConnectionMetric.allCases.map(Family.connection) + BridgeMetric.allCases.map(Family.bridge)
 
     /// About what is made at a time: a fraction of a millisecond of work.
     private static let pieceBytes = 16 * 1024
@@ -36,63 +28,64 @@ final class Scrape: BodySource {
 
     func next() -> [UInt8]? {
         text.reserve(Scrape.pieceBytes + Scrape.pieceBytes / 4)
-        while text.bytes.count < Scrape.pieceBytes, let family = rest.first {
-            switch family {
-            case .bridge(let metric): write(metric)
-            case .connection(let metric): write(metric)
-            }
+        while text.bytes.count < Scrape.pieceBytes, let metric = rest.first {
+            write(metric)
         }
         return text.bytes.isEmpty ? nil : text.take()
     }
 
-    private func write(_ metric: BridgeMetric) {
-        rest.removeFirst()
-        guard bridge.store != nil || !metric.isOfStore else { return }
-        text.begin(metric.family)
+    /// Writes a family, or a part of one that has series for each connection.
+    private func write(_ metric: Metric) {
+        switch metric {
+        case .upstream(let one):
+            writeConnections(metric.family) { $0.upstream.write(one, to: &text) }
+        case .records(let one):
+            writeConnections(metric.family) { connection in
+                let name = connection.upstream.name
+                bridge.hub.write(one, of: connection.index, name, &lags, to: &text)
+            }
+        case .store where bridge.store == nil: rest.removeFirst()
+        case .program, .http, .streams, .store, .process:
+            rest.removeFirst()
+            text.begin(metric.family)
+            writeWhole(metric)
+        }
+    }
+
+    private func writeWhole(_ metric: Metric) {
+        switch metric {
+        case .program(let metric): write(metric)
+        case .http(let metric): bridge.server?.write(metric, to: &text)
+        case .streams(let metric): bridge.hub.write(metric, to: &text)
+        case .store(let metric): bridge.store?.write(metric, to: &text)
+        case .process(let metric): process.write(metric, to: &text)
+        case .upstream, .records: break
+        }
+    }
+
+    private func write(_ metric: ProgramMetric) {
         switch metric {
         case .build:
             text.line(metric.family)
             text.label("version", Version.text)
             text.value(1)
-        case .requests, .requestsInFlight, .refusals, .clients, .clientsRefused:
-            bridge.server?.write(metric, to: &text)
-        case .streams, .streamsEnded, .memoryLimit, .memoryUsed: bridge.hub.write(metric, to: &text)
         case .turns: text.histogram(metric.family, bridge.loop.turns)
-        case .storageUp, .storageGroupTime, .storageGroupSize, .storageFailures, .storageStalled:
-            bridge.store?.write(metric, to: &text)
-        case .processorTime, .residentMemory, .virtualMemory, .openDescriptors, .mostDescriptors, .startTime:
-            process.write(metric, to: &text)
         }
     }
 
     /// Goes on with a family, up to the end of a piece.
-    private func write(_ metric: ConnectionMetric) {
-        if place == nil { text.begin(metric.family) }
+    private func writeConnections(_ family: MetricFamily, _ write: (BridgedConnection) -> Void) {
+        if place == nil { text.begin(family) }
         var next = place ?? 0
         while next < connections.count, text.bytes.count < Scrape.pieceBytes {
-            write(metric, of: connections[next])
+            // The place in the log of one that was removed may be another's by now.
+            if !connections[next].isRemoved { write(connections[next]) }
             next += 1
         }
         place = next
         guard next == connections.count else { return }
         place = nil
         rest.removeFirst()
-    }
-
-    private func write(_ metric: ConnectionMetric, of connection: BridgedConnection) {
-        let name = connection.upstream.name
-        // Its place in the log may be another's by now.
-        guard !connection.isRemoved else { return }
-        switch metric {
-        case .historyMessages, .historyBytes, .subscribers, .lag, .gaps:
-            bridge.hub.write(metric, of: connection.index, name, &lags, to: &text)
-        case .state, .ready, .opens, .closes, .failures, .retries, .heartbeatsSent, .heartbeatsMissed,
-            .roundTrip,
-            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit,
-            .outboxByteLimit, .outboxAge, .outboxWait,
-            .expired, .dropped:
-            connection.upstream.write(metric, to: &text)
-        }
     }
 }
 

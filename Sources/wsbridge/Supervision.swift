@@ -6,7 +6,7 @@ final class Supervision {
     private let loop: Loop
     private let bridge: Bridge
     private let socket: NotifySocket?
-    private let watchdog: Duration?
+    private let interval: Duration?
     private var heartbeat: LoopTimer?
     private var news: NextTurn?
     private var told: ServiceStanding?
@@ -15,7 +15,7 @@ final class Supervision {
         loop = bridge.loop
         self.bridge = bridge
         socket = environment.notifyPath.flatMap { NotifySocket($0) }
-        watchdog = environment.watchdog
+        interval = environment.watchdogInterval
     }
 
     /// The bridge listens.
@@ -26,7 +26,7 @@ final class Supervision {
         let news = NextTurn(loop: loop) { [unowned self] in tellStanding() }
         self.news = news
         bridge.onStandingChange = { news.schedule() }
-        if let watchdog { beat(every: watchdog / 2) }
+        if let interval { beat(every: interval) }
     }
 
     func tellReloading() { socket?.tell(.reloading(loop.now)) }

@@ -58,6 +58,24 @@ def test_who_finds_no_room_is_told(crowded: tuple[Bridge, list[Client]], upstrea
     assert messages(bridge, FULL)[0]["limit"] == len(clients) + 1
 
 
+def test_a_page_that_may_read_answers_may_read_that_there_is_no_room(
+    upstream: Upstream, start_bridge: Callable[..., Bridge]
+) -> None:
+    bridge = start_bridge(
+        upstream.url,
+        wrapper=["prlimit", "--nofile=100:100"],
+        environment={"WSBRIDGE_ALLOWED_ORIGINS": "https://app.example"},
+    )
+    bridge.await_ready()
+    streams = [bridge.stream() for _ in range(few_descriptors(bridge)["connections"])]
+    for origin, told in (("https://app.example", "https://app.example"), ("https://other.example", "")):
+        refusal = bridge.get("/status", {"Origin": origin})
+        assert_problem(refusal, 503, "too-many-connections")
+        assert refusal.header("Access-Control-Allow-Origin") == told
+        assert refusal.header("Vary") == "Origin"
+    assert len(streams) > 1
+
+
 def test_whether_the_bridge_lives_is_told_where_there_is_no_room(
     crowded: tuple[Bridge, list[Client]],
 ) -> None:

@@ -24,6 +24,7 @@ from harness import Authority, Bridge, Client, Curl, LocalTLS, Upstream, await_t
 from harness.certificates import encrypt_key
 from harness.environment import BINARY, clean_environment
 from harness.patience import PATIENCE
+from harness.rekeying import rekeying_client
 
 UNREADABLE, CONFIGURATION, UNAVAILABLE = 66, 78, 69
 Start = Callable[..., Bridge]
@@ -185,6 +186,16 @@ def test_origins_are_those_of_https(secure: LocalTLS, upstream: Upstream, serve_
     assert_problem(bridge.get("/status", {"Host": "other.example"}), 421, "misdirected-host")
 
 
+def test_the_cookie_of_a_session_is_for_https_alone(
+    secure: LocalTLS, upstream: Upstream, start_bridge: Start
+) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": "t0ken"})
+    # Whether or not the browser says where its page is from.
+    for fields in ({}, {"Origin": bridge.base}):
+        begun = bridge.request("POST", "/v1/session", b"", {"Authorization": "Bearer t0ken", **fields})
+        assert begun.header("Set-Cookie").endswith("; Secure")
+
+
 def test_clients_are_told_apart_by_their_addresses(secure: LocalTLS, upstream: Upstream, serve_file) -> None:
     bridge = serve_file(
         json.dumps(
@@ -310,13 +321,34 @@ def test_a_stream_ends_with_a_goodbye(served: Bridge, upstream: Upstream, author
     context = ssl.create_default_context(cafile=str(authority.certificate))
     with handshake(served, context) as client:
         client.sendall(b"GET /events?limit=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        # It is open, and no message passes before it.
+        received = client.recv(4096)
         upstream.peer().send("the only one")
-        received = b""
         # Without one, reading fails here (suppress_ragged_eofs hides that from wrapped sockets).
         client.suppress_ragged_eofs = False
         while piece := client.recv(4096):
             received += piece
     assert received.endswith(b"0\r\n\r\n")
+
+
+def test_requests_for_new_keys_whose_answers_are_not_taken_are_not_read_for_ever(served: Bridge) -> None:
+    plain = socket.socket()
+    # What the kernels hold for it is little, so that the answers soon wait in the bridge.
+    for option, size in ((socket.SO_RCVBUF, 4096), (socket.SO_SNDBUF, 65_536)):
+        plain.setsockopt(socket.SOL_SOCKET, option, size)
+    plain.connect(tuple(served.address))
+    client = rekeying_client(plain)
+    # A stream has all the time in the world.
+    client.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+    # While it is read it never waits for so long.
+    client.settimeout(2.0)
+    with pytest.raises(TimeoutError):
+        for _ in range(100_000):
+            client.change_key(both=True)
+    assert served.get("/healthz").status == 200
+    client.close()
+    await_truth(lambda: descriptors_of_clients(served) == 0, "it is let go of")
 
 
 # Certificates that change
@@ -575,6 +607,21 @@ def test_commands_say_which_certificate_they_miss(renewal: Renewal, configured: 
 
 
 # The end
+
+
+def test_a_client_that_reads_late_gets_the_end_before_the_bridge_ends(
+    served: Bridge, upstream: Upstream
+) -> None:
+    stream = served.stream(receive_buffer=4096)
+    texts = [f"{number} " + "x" * 10_000 for number in range(200)]
+    upstream.peer().start_sending(texts)
+    served.await_status(lambda status: status["counters"]["received"] == len(texts), "all came")
+    served.signal(signal.SIGTERM)
+    served.err.until(lambda text: '"message":"stopping"' in text or None, "it stops")
+    # The last of it waits in the bridge and in kernels: its end as well, or this would fail.
+    got = [event.data for event in stream.rest()]
+    assert got == texts[: len(got)]
+    assert served.exit_code() == 0
 
 
 def test_the_bridge_ends_cleanly_with_clients_in_every_state(

@@ -275,7 +275,9 @@ def test_losses_attempts_and_heartbeats_are_counted(
     )
     assert metrics.value("wsbridge_connection_closes_total", code="1006", **own) == 1
     assert metrics.value("wsbridge_connection_opens_total", **own) == 1
-    assert metrics.value("wsbridge_connection_retries_total", **own) >= 2
+    failures = metrics.families["wsbridge_connection_failures_total"].samples
+    # One after the loss, and one after each attempt that failed.
+    assert metrics.value("wsbridge_connection_retries_total", **own) == 1 + sum(failures.values())
     assert metrics.value("wsbridge_connection_failures_total", phase="dns", **own) == 0
 
 
@@ -293,6 +295,8 @@ def test_a_heartbeat_that_is_a_message_has_a_round_trip(
         "heartbeats are answered",
     )
     # What answers none of them has no round trip.
+    upstream.peer().send(*["pong"] * 200, "after all")
+    bridge.get("/messages?wait=20s")
     bridge.post("/disconnect")
     before = scrape(bridge)
     count = before.value("wsbridge_heartbeat_rtt_seconds", "_count", **own)
@@ -307,10 +311,11 @@ def test_gaps_and_ends_of_streams_are_counted_by_what_led_to_them(serve_with: Ca
     first = live.next().id
     peer.send(*map(str, range(20)))
     live.take(20)
-    # One that came too late, one from another time, and one that was there and did not keep up.
+    # Two that came too late, one from another time, and one that was there and did not keep up.
     late = bridge.stream(f"/events?since={first}&limit=1")
     assert late.until("gap")
     late.rest()
+    bridge.stream(f"/events?since={first}&limit=1").rest()
     epoch, sequence = first.split("-")
     elsewhere = f"{'1' if epoch[0] == '0' else '0'}{epoch[1:]}-{sequence}"
     other = bridge.stream(f"/events?since={elsewhere}&limit=1")
@@ -327,12 +332,14 @@ def test_gaps_and_ends_of_streams_are_counted_by_what_led_to_them(serve_with: Ca
         "the impatient one is disconnected",
     )
     name = "wsbridge_gaps_total"
-    assert metrics.value(name, reason="evicted", **own) == 1
+    assert metrics.value(name, reason="evicted", **own) == 2
     assert metrics.value(name, reason="unknown", **own) == 1
     assert metrics.value(name, reason="slow", **own) >= 1
     total = sum(value for value in metrics.families[name].samples.values())
     assert bridge.status()["counters"]["gaps"] == total
-    assert metrics.value("wsbridge_streams_ended_total", reason="done") == 2
+    assert metrics.value("wsbridge_streams_ended_total", reason="done") == 3
+    # The last messages are held for those that stand still.
+    assert metrics.value("wsbridge_memory_used_bytes", holder="streams") > 1_000_000
     live.close()
     impatient.close()
     await_metrics(
@@ -376,6 +383,15 @@ def test_requests_are_counted_by_route_and_status(bridge: Bridge) -> None:
     assert metrics.value("wsbridge_http_refusals_total", problem="not-found") == 1
     assert metrics.value("wsbridge_http_refusals_total", problem="invalid-parameter") == 1
     assert metrics.value("wsbridge_http_refusals_total", problem="forbidden") == 0
+
+
+def test_what_is_answered_in_the_place_of_the_library_is_counted(bridge: Bridge) -> None:
+    with bridge.client() as client:
+        client.wire.send(b"POST /messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: one\r\n\r\n")
+        assert client.rest().startswith(b"HTTP/1.1 400 ")
+    metrics = scrape(bridge)
+    assert metrics.value("wsbridge_http_refusals_total", problem="invalid-framing") == 1
+    assert metrics.get("wsbridge_http_requests_total", method="other", route="other", code="400") == 1
 
 
 def test_requests_under_way_are_counted_and_streams_are_not(bridge: Bridge, stream_mode: str) -> None:

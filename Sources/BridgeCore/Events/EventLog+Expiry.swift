@@ -6,6 +6,11 @@ extension EventLog {
         }
     }
 
+    /// The same of one connection alone.
+    package mutating func expire(_ connection: ConnectionIndex, at now: WallTime) {
+        change(Int(connection.number)) { $0.expire(at: now) }
+    }
+
     /// When `expire` has something to do; nil if nothing that is kept ever becomes too old.
     package var nextExpiry: WallTime? { histories.lazy.compactMap(\.nextExpiry).min() }
 }

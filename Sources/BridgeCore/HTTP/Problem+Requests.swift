@@ -150,9 +150,11 @@ extension Problem {
 
     /// What somebody sent, short and plain enough to be repeated: without control and invisible characters.
     static func quotable(_ text: String, limit: Int = 64) -> String {
+        // Nearly all that is quoted is: to look a character up takes longer than all else.
+        if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         var shown = ""
-        for scalar in text.unicodeScalars {
-            guard shown.unicodeScalars.count < limit else { return shown + "..." }
+        for (place, scalar) in text.unicodeScalars.enumerated() {
+            guard place < limit else { return shown + "..." }
             let isControl = scalar.properties.generalCategory == .control
             let isHidden = isControl || scalar.properties.isDefaultIgnorableCodePoint
             shown.unicodeScalars.append(isHidden ? "?" : scalar)

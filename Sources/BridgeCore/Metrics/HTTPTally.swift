@@ -62,7 +62,7 @@ package struct HTTPTally: Sendable {
 
     /// Writes the lines of `requests`: those that are not zero.
     package func writeRequests(to text: inout MetricsText) {
-        let family = BridgeMetric.requests.family
+        let family = HTTPMetric.requests.family
         var place = 0
         for resource in Endpoint.Resource.allCases.map(\.template) + [HTTPTally.other] {
             for method in HTTPTally.methods {
@@ -83,7 +83,7 @@ package struct HTTPTally: Sendable {
     /// Writes a line for each kind of problem there is.
     package func writeRefusals(to text: inout MetricsText) {
         for kind in ProblemKind.allCases {
-            text.line(BridgeMetric.refusals.family)
+            text.line(HTTPMetric.refusals.family)
             text.label("problem", kind.rawValue)
             text.value(problems[kind] ?? 0)
         }

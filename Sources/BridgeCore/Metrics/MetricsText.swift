@@ -102,8 +102,8 @@ package struct MetricsText {
     }
 
     /// The whole line of a connection's only series.
-    package mutating func line(_ metric: ConnectionMetric, of connection: String, _ value: Int) {
-        line(metric.family)
+    package mutating func line(_ family: MetricFamily, of connection: String, _ value: Int) {
+        line(family)
         label("connection", connection)
         self.value(value)
     }

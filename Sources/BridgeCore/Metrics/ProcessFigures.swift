@@ -24,7 +24,7 @@ package struct ProcessFigures: Sendable {
     private func duration(ticks: Int) -> Duration { .seconds(ticks) / ticksPerSecond }
 
     /// Writes a line; what the system does not say has none.
-    package func write(_ metric: BridgeMetric, to text: inout MetricsText) {
+    package func write(_ metric: ProcessMetric, to text: inout MetricsText) {
         func line(_ value: Int?) {
             guard let value else { return }
             text.line(metric.family)
@@ -43,10 +43,6 @@ package struct ProcessFigures: Sendable {
             guard let startedAt else { return }
             text.line(metric.family)
             text.value(Double(startedAt.millisecondsSince1970) / 1000)
-        case .build, .requests, .requestsInFlight, .refusals, .clients, .clientsRefused, .streams,
-            .streamsEnded, .memoryLimit, .memoryUsed, .turns, .storageUp, .storageGroupTime,
-            .storageGroupSize, .storageFailures, .storageStalled:
-            break
         }
     }
 }

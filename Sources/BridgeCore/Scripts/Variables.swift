@@ -20,16 +20,16 @@ package struct Variables: Equatable, Sendable {
         values = values.filter { names.contains($0.key) }
     }
 
-    /// Takes in what stands at the places; a variable for which there is nothing, or null, is forgotten.
-    ///
-    /// Returns those that are forgotten since what stands there is too long.
+    /// Takes in what the message has; see below.
     @discardableResult
     mutating func capture(_ capture: Capture, from message: Message) -> [String] {
-        guard let found = message.values(capture.search) else { return [] }
+        guard let found = message.values(JSONSearch(capture.pointers)) else { return [] }
         return self.capture(capture, from: message, at: found)
     }
 
-    /// The same, where it is known where the values stand.
+    /// Takes in what stands at the places; a variable for which there is nothing, or null, is forgotten.
+    ///
+    /// Returns those that are forgotten since what stands there is too long.
     mutating func capture(_ capture: Capture, from message: Message, at found: [Range<Int>?]) -> [String] {
         var tooLong: [String] = []
         for (name, place) in zip(capture.names, found) {
@@ -50,11 +50,9 @@ package struct Variables: Equatable, Sendable {
 package struct Capture: Equatable, Sendable {
     package let names: [String]
     package let pointers: [JSONPointer]
-    let search: JSONSearch
 
     package init(_ variables: [(name: String, pointer: JSONPointer)]) {
         names = variables.map(\.name)
         pointers = variables.map(\.pointer)
-        search = JSONSearch(pointers)
     }
 }

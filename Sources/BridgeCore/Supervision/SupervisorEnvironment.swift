@@ -15,6 +15,8 @@ package struct SupervisorEnvironment: Equatable, Sendable {
     package private(set) var notifyPath: String?
     /// The process counts as stuck if nothing is heard of it for so long.
     package private(set) var watchdog: Duration?
+    /// How often it says that it lives, so that one word may get lost.
+    package var watchdogInterval: Duration? { watchdog.map { $0 / 2 } }
 
     /// There is nobody.
     package init() {}

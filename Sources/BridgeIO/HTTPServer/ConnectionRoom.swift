@@ -1,5 +1,6 @@
 internal import BridgeCore
 internal import Glibc
+internal import WebSocketProtocol
 
 /// How many clients' connections there may be, and what becomes of those beyond.
 ///
@@ -133,14 +134,23 @@ final class ConnectionRoom {
 extension HTTPServer {
     /// Answers a client that came when there was no room: whether the bridge lives, and else that it shall come back.
     func refuseCrowded(_ head: RequestHead, for exchange: Exchange) -> Exchange.Step {
-        if case .serve(let request) = handler.admit(head), request.route == .health,
-            case .response(var response) = handler.serve(request, body: [], from: head)
-        {
-            response.closesConnection = true
-            return exchange.refuse(head, response)
+        let fields: [HTTPField]
+        switch handler.admit(head) {
+        case .serve(let request):
+            if request.route == .health,
+                case .response(var response) = handler.serve(request, body: [], from: head)
+            {
+                response.closesConnection = true
+                return exchange.refuse(head, response)
+            }
+            fields = request.fields
+        case .answer(let refusal):
+            fields = refusal.addedFields
         }
         room.refuse()
-        return exchange.refuse(head, HTTPResponse(.tooManyConnections(limit: room.limit)))
+        let problem = Problem.tooManyConnections(limit: room.limit)
+        // A page that may read answers may read this one.
+        return exchange.refuse(head, HTTPResponse(problem).adding(fields))
     }
 
     /// Clients at a time; further ones are refused.

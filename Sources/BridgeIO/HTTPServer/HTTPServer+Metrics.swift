@@ -2,7 +2,7 @@ package import BridgeCore
 
 extension HTTPServer {
     /// Writes the lines of a family that is about requests and clients.
-    package func write(_ metric: BridgeMetric, to text: inout MetricsText) {
+    package func write(_ metric: HTTPMetric, to text: inout MetricsText) {
         switch metric {
         case .requests: tally.writeRequests(to: &text)
         case .requestsInFlight:
@@ -15,11 +15,6 @@ extension HTTPServer {
         case .clientsRefused:
             text.line(metric.family)
             text.value(room.refused)
-        case .build, .streams, .streamsEnded, .memoryLimit, .memoryUsed, .turns, .storageUp,
-            .storageGroupTime,
-            .storageGroupSize, .storageFailures, .storageStalled, .processorTime, .residentMemory,
-            .virtualMemory, .openDescriptors, .mostDescriptors, .startTime:
-            break
         }
     }
 }

@@ -25,7 +25,9 @@ extension HTTPServer {
         guard let connection = unsafe newestConnection, unsafe hasMalformedLength(connection) else { return }
         unsafe newestConnection = nil
         let problem = Problem(.invalidFraming, "Content-Length is not a number").closingConnection()
-        let answer = HTTPResponse(problem).closingBytes
+        let response = HTTPResponse(problem)
+        tally.answered(nil, status: response.status, problem: response.problem)
+        let answer = response.closingBytes
         let descriptor = unsafe wsbridge_connection_descriptor(connection)
         _ = unsafe send(descriptor, answer, answer.count, WSB_MSG_DONTWAIT | WSB_MSG_NOSIGNAL)
         // What the daemon sends now goes nowhere, and the daemon closes the connection.

@@ -15,8 +15,8 @@ internal import Glibc
     private static let mostPieces = 8
     /// What a client may still send that nobody reads, before it is cut off.
     private static let mostUnwanted = 256 * 1024
-    /// How long a client may take nothing of what is left for it.
-    private static let patienceForRest = Duration.seconds(30)
+    /// What TLS may have said by itself, such as answers to requests for new keys, before no more is read.
+    private static let mostSealed = 64 * 1024
     /// How long it may take to close its side, after ours.
     private static let patienceForEnd = Duration.seconds(5)
 
@@ -25,8 +25,10 @@ internal import Glibc
     /// The client's.
     private let outer: Int32
     /// Ours of the pair.
-    private let inner: Int32
+    let inner: Int32
     private let onGone: (TLSRelay) -> Void
+    /// How long a client may take nothing of what is left for it.
+    private let patienceForRest: Duration
     private var outerWatch: SocketWatch?
     private var innerWatch: SocketWatch?
     private var isEstablished = false
@@ -46,12 +48,14 @@ internal import Glibc
         session: TLSSession,
         outer: Int32,
         inner: Int32,
+        patienceForRest: Duration = .seconds(30),
         onGone: @escaping (TLSRelay) -> Void
     ) {
         self.loop = loop
         self.session = session
         self.outer = outer
         self.inner = inner
+        self.patienceForRest = patienceForRest
         self.onGone = onGone
         SocketWriter.prepare(outer)
         outerWatch = SocketWatch(loop: loop, descriptor: outer) { [unowned self] in outerHappened($0) }
@@ -67,7 +71,7 @@ internal import Glibc
         guard !isGone else { return false }
         switch outbound {
         case .open: return !sealed.isEmpty || hasInput
-        case .ending: return true
+        case .closing, .ending: return true
         case .ended: return false
         }
     }
@@ -77,8 +81,8 @@ internal import Glibc
 
     /// Passes on what there is, as far as that goes at once, and closes.
     func finish() {
-        while !isGone, sealed.isEmpty, case .open = outbound, isEstablished, hasInput { sendOn() }
-        if !isGone, case .open = outbound { endOutbound() }
+        while !isGone, sealed.isEmpty, outbound.hasMore, isEstablished, hasInput { sendOn() }
+        if !isGone { endOutbound() }
         close()
     }
 
@@ -106,6 +110,7 @@ internal import Glibc
     private func innerHappened(_ events: FilePoll.Interest) {
         // What cannot be passed on any more is told in place of room for it.
         if events.contains(.writing) || events.contains(.hangUp) { flushPlain() }
+        if events.contains(.hangUp), !sealed.isEmpty { beginClosing() }
         if !isGone, events.contains(.reading) || events.contains(.hangUp) { sendOn() }
         settle()
     }
@@ -116,13 +121,16 @@ internal import Glibc
         if case .ended = inbound, case .ended = outbound { return close() }
         var outerInterest: FilePoll.Interest = sealed.isEmpty ? [] : .writing
         switch inbound {
-        case .open where plain.isEmpty, .unwanted: outerInterest.insert(.reading)
+        case .open where plain.isEmpty && sealed.count <= TLSRelay.mostSealed, .unwanted:
+            outerInterest.insert(.reading)
         case .open, .ended: break
         }
         var innerInterest: FilePoll.Interest = plain.isEmpty ? [] : .writing
-        if case .open = outbound, sealed.isEmpty {
-            // Until the client has agreed on keys, all that can come is the end.
-            innerInterest.insert(isEstablished ? .reading : .hangUp)
+        switch outbound {
+        // All that is of interest before there are keys, and while the client takes nothing, is the end.
+        case .open: innerInterest.insert(isEstablished && sealed.isEmpty ? .reading : .hangUp)
+        case .closing where sealed.isEmpty: innerInterest.insert(.reading)
+        case .closing, .ending, .ended: break
         }
         outerWatch?.watch(for: outerInterest)
         innerWatch?.watch(for: innerInterest)
@@ -210,9 +218,9 @@ internal import Glibc
         if failure.isPlainHTTP { sealed += HTTPResponse.plainToSecure } else { takeSealed() }
         // The daemon sees a client that is gone.
         shutdown(inner, WSB_SHUT_RDWR)
-        guard case .open = outbound else { return }
+        guard outbound.hasMore else { return }
         outbound = .ending
-        beImpatient(after: TLSRelay.patienceForRest)
+        beImpatient(after: patienceForRest)
     }
 
     // MARK: To the client
@@ -220,7 +228,7 @@ internal import Glibc
     /// Encrypts what was written for the client, while it takes what was encrypted before.
     private func sendOn() {
         for _ in 0..<TLSRelay.mostPieces {
-            guard !isGone, case .open = outbound, sealed.isEmpty, sendPiece() else { return }
+            guard !isGone, outbound.hasMore, sealed.isEmpty, sendPiece() else { return }
         }
     }
 
@@ -252,7 +260,7 @@ internal import Glibc
             switch unsafe sealed.withUnsafeBytes({ unsafe SocketWriter.send(outer, $0) }) {
             case .written(let count):
                 sealed = sealed.dropFirst(count)
-                if isEnding { beImpatient(after: TLSRelay.patienceForRest) }
+                if isEnding { beImpatient(after: patienceForRest) }
             case .blocked: return
             case .gone: return close()
             }
@@ -265,23 +273,24 @@ internal import Glibc
         beImpatient(after: TLSRelay.patienceForEnd)
     }
 
-    /// Whoever wrote for the client has ended.
-    private func endOutbound() {
+    /// Whoever wrote for the client has ended, while that takes nothing of what was written before.
+    private func beginClosing() {
         guard case .open = outbound else { return }
+        outbound = .closing
+        beImpatient(after: patienceForRest)
+    }
+
+    /// All that was written for the client is encrypted.
+    private func endOutbound() {
+        guard outbound.hasMore else { return }
         outbound = .ending
         session.close()
         takeSealed()
-        beImpatient(after: TLSRelay.patienceForRest)
+        beImpatient(after: patienceForRest)
         flushSealed()
     }
 
     private func beImpatient(after delay: Duration) {
         patience = loop.startTimer(after: delay) { [unowned self] in close() }
-    }
-
-    /// Something waits to be read from our end of the pair, its end included.
-    private var hasInput: Bool {
-        var byte: UInt8 = 0
-        return unsafe recv(inner, &byte, 1, WSB_MSG_DONTWAIT | WSB_MSG_PEEK) >= 0
     }
 }

@@ -14,7 +14,8 @@ extension EventHub {
 
     /// What is kept of a connection.
     package func historyStatus(of connection: ConnectionIndex) -> HistoryStatus {
-        expire()
+        // Where all are asked for in a row, to look at all of them each time would be too much.
+        if isAgeing { log.expire(connection, at: loop.wallTime) }
         return log.status(of: connection)
     }
 

@@ -11,17 +11,17 @@ package struct StreamLags {
 extension EventHub {
     /// Writes the lines of a family that is about the records of a connection, and who reads them.
     package func write(
-        _ metric: ConnectionMetric,
+        _ metric: RecordMetric,
         of connection: ConnectionIndex,
         _ name: String,
         _ lags: inout StreamLags,
         to text: inout MetricsText
     ) {
         switch metric {
-        case .historyMessages: text.line(metric, of: name, historyStatus(of: connection).messages)
-        case .historyBytes: text.line(metric, of: name, historyStatus(of: connection).bytes)
-        case .subscribers: text.line(metric, of: name, subscriberCount(of: connection))
-        case .lag: text.line(metric, of: name, largestLag(of: connection, &lags))
+        case .historyMessages: text.line(metric.family, of: name, historyStatus(of: connection).messages)
+        case .historyBytes: text.line(metric.family, of: name, historyStatus(of: connection).bytes)
+        case .subscribers: text.line(metric.family, of: name, subscriberCount(of: connection))
+        case .lag: text.line(metric.family, of: name, largestLag(of: connection, &lags))
         case .gaps:
             let gaps = gapTally(of: connection)
             for reason in GapTally.Reason.allCases {
@@ -30,17 +30,11 @@ extension EventHub {
                 text.label("reason", reason.rawValue)
                 text.value(gaps[reason])
             }
-        case .state, .ready, .opens, .closes, .failures, .retries, .heartbeatsSent, .heartbeatsMissed,
-            .roundTrip,
-            .messages, .messageBytes, .outboxMessages, .outboxBytes, .outboxLimit,
-            .outboxByteLimit, .outboxAge, .outboxWait,
-            .expired, .dropped:
-            break
         }
     }
 
     /// Writes the lines of a family that is about all streams.
-    package func write(_ metric: BridgeMetric, to text: inout MetricsText) {
+    package func write(_ metric: StreamMetric, to text: inout MetricsText) {
         switch metric {
         case .streams:
             text.line(metric.family)
@@ -55,10 +49,6 @@ extension EventHub {
             text.line(metric.family)
             text.value(memory.bound)
         case .memoryUsed: writeMemory(to: &text)
-        case .build, .requests, .requestsInFlight, .refusals, .clients, .clientsRefused, .turns, .storageUp,
-            .storageGroupTime, .storageGroupSize, .storageFailures, .storageStalled, .processorTime,
-            .residentMemory, .virtualMemory, .openDescriptors, .mostDescriptors, .startTime:
-            break
         }
     }
 
@@ -69,7 +59,7 @@ extension EventHub {
             ("storage", memory.staged),
         ]
         for (holder, bytes) in holders {
-            text.line(BridgeMetric.memoryUsed.family)
+            text.line(StreamMetric.memoryUsed.family)
             text.label("holder", holder)
             text.value(bytes)
         }

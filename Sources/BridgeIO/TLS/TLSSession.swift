@@ -16,6 +16,8 @@ internal import WebSocketProtocol
 
     /// A TLS record holds no more.
     private static let recordBytes = 16 * 1024
+    /// A buffer that was larger is not kept.
+    private static let keptBytes = 4 * 1024
 
     private let ssl: OpaquePointer
     // Owned by `ssl`.
@@ -154,11 +156,19 @@ internal import WebSocketProtocol
     func takeOutput() -> [UInt8] {
         let pending = unsafe BIO_ctrl(output, BIO_CTRL_PENDING, 0, nil)
         guard pending > 0 else { return [] }
+        defer { if pending > TLSSession.keptBytes { releaseOutput() } }
         return [UInt8](capacity: pending) { target in
             unsafe target.withUnsafeMutableBufferPointer { buffer, count in
                 count = unsafe max(0, Int(BIO_read(output, buffer.baseAddress, CInt(clamping: pending))))
             }
         }
+    }
+
+    /// Gives back the memory of what was taken, which OpenSSL would keep for as long as the session lasts.
+    private func releaseOutput() {
+        guard let empty = unsafe BUF_MEM_new() else { return }
+        // The macro BIO_set_mem_buf: frees what there was, and owns the new one from now on.
+        unsafe BIO_ctrl(output, BIO_C_SET_BUF_MEM, Int(BIO_CLOSE), empty)
     }
 
     /// The certificate's fault if it was one, else what OpenSSL says.

@@ -189,6 +189,16 @@ import WebSocketProtocol
         #expect(Secret(secret).matches(Array(presented.utf8)) == expected)
     }
 
+    @Test(arguments: 0..<40) func `are compared to their last byte`(place: Int) {
+        let secret = [UInt8](repeating: UInt8(ascii: "a"), count: 40)
+        var presented = secret
+        presented[place] = UInt8(ascii: "b")
+        let kept = Secret(String(decoding: secret, as: UTF8.self))
+        #expect(kept.matches(secret))
+        #expect(!kept.matches(presented))
+        #expect(kept != Secret(String(decoding: presented, as: UTF8.self)))
+    }
+
     @Test func `of zeros do not match what is shorter`() {
         #expect(!Secret("a\u{0}\u{0}").matches(Array("a".utf8)))
     }

@@ -13,6 +13,19 @@ import WebSocketProtocol
         #expect(response.text == expected)
     }
 
+    @Test(
+        arguments: [
+            ("plain ~", "plain ~"), ("", ""), ("no\nway", "no?way"), ("\u{7F}", "?"), ("\u{9B}", "?"),
+            ("a\u{200B}b\u{FEFF}", "a?b?"), ("größe", "größe"), (String(repeating: "x", count: 64), nil),
+            (String(repeating: "x", count: 65), String(repeating: "x", count: 64) + "..."),
+            (String(repeating: "ö", count: 64), nil),
+            (String(repeating: "ö", count: 65), String(repeating: "ö", count: 64) + "..."),
+        ] as [(String, String?)]
+    )
+    func `repeat names short and plain`(name: String, shown: String?) {
+        #expect(Problem.invalidParameter(name, "").detail == "`\(shown ?? name)`: ")
+    }
+
     @Test(arguments: ProblemKind.allCases)
     func `have a slug, a title and a status of errors`(kind: ProblemKind) {
         #expect(

@@ -8,7 +8,7 @@ import Testing
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    private let family = ConnectionMetric.ready.family
+    private let family = UpstreamMetric.ready.family
 
     @Test func `begins a family with what it means and what it is`() {
         #expect(
@@ -69,7 +69,7 @@ import Testing
     @Test func `writes a histogram with its bounds, its sum and its count`() {
         var histogram = Histogram(.roundTrip)
         histogram.observe(1_500_000_000)
-        let family = ConnectionMetric.roundTrip.family
+        let family = UpstreamMetric.roundTrip.family
         let lines = text { $0.histogram(family, histogram) { $0.label("connection", "a") } }
             .split(separator: "\n")
         let name = "wsbridge_heartbeat_rtt_seconds"
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `has a family for each name, and counters end in total`() {
-        let families = ConnectionMetric.allCases.map(\.family) + BridgeMetric.allCases.map(\.family)
+        let families = Metric.all.map(\.family)
         let names = families.map { "\($0.name)" }
         #expect(Set(names).count == names.count)
         for family in families {

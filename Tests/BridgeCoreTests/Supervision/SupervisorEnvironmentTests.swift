@@ -71,6 +71,11 @@ import Testing
         #expect(try read(variables).watchdog == watchdog)
     }
 
+    @Test func `tells a watchdog twice as often as it has to`() throws {
+        #expect(try read(["WATCHDOG_USEC": "30000000"]).watchdogInterval == .seconds(15))
+        #expect(try read([:]).watchdogInterval == nil)
+    }
+
     @Test func `is forgotten as a whole`() {
         let all = [
             "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",

@@ -22,8 +22,8 @@ import WebSocketTestSupport
         #expect(isSo())
     }
 
-    private func connected() throws -> RelayedClient {
-        let client = try RelayedClient(loop: loop)
+    private func connected(patienceForRest: Duration = .seconds(30)) throws -> RelayedClient {
+        let client = try RelayedClient(loop: loop, patienceForRest: patienceForRest)
         run({ client.isEstablished }, { client.read(atMost: 65_536) })
         return client
     }
@@ -90,6 +90,40 @@ import WebSocketTestSupport
         client.close()
         run({ client.relay?.isGone == true }, {})
     }
+
+    /// More than both kernels hold, so that the relay has something that nobody takes.
+    private func stall(_ client: RelayedClient) {
+        var idle = 0
+        run(
+            { idle > 50 },
+            {
+                let before = client.answered
+                client.answer(50_000, of: .max)
+                idle = client.answered == before ? idle + 1 : 0
+            }
+        )
+    }
+
+    @Test func `loses nothing to a client that took nothing when its answerer ended`() throws {
+        let client = try connected()
+        stall(client)
+        #expect(client.relay?.isEnding == false)
+        client.hangUp()
+        run({ client.relay?.isEnding == true }, {})
+        run({ client.hasEnded }, { client.read(atMost: 65_536) })
+        #expect(client.received == client.answered)
+        #expect(client.isIntact)
+        client.close()
+        run({ client.relay?.isGone == true }, {})
+    }
+
+    @Test func `lets go of a client that never takes what its answerer has left`() throws {
+        let client = try connected(patienceForRest: .milliseconds(100))
+        stall(client)
+        client.hangUp()
+        run({ client.relay?.isGone == true }, {})
+        client.close()
+    }
 }
 
 /// A client that speaks TLS, and whoever answers it, with a relay in between.
@@ -110,7 +144,7 @@ import WebSocketTestSupport
     private(set) var posted = 0
     private(set) var taken = 0
 
-    init(loop: Loop) throws {
+    init(loop: Loop, patienceForRest: Duration) throws {
         let certificates = try TestCertificates.shared.get()
         var settings = ServerTLSSettings()
         settings.certificateFile = certificates.path("good.pem")
@@ -126,7 +160,8 @@ import WebSocketTestSupport
             loop: loop,
             session: try ServerCertificate(settings).session(),
             outer: outer.ours,
-            inner: inner.ours
+            inner: inner.ours,
+            patienceForRest: patienceForRest
         ) { _ in }
         isEstablished = try session.handshake()
         flush()

@@ -7,7 +7,7 @@ import Testing
     @Test func `is there in full`() {
         let figures = ProcessFigures.read(at: .now)
         var text = MetricsText()
-        for metric in BridgeMetric.allCases { figures.write(metric, to: &text) }
+        for metric in ProcessMetric.allCases { figures.write(metric, to: &text) }
         let lines = String(decoding: text.bytes, as: UTF8.self).split(separator: "\n")
         #expect(
             lines.map { $0.prefix { $0 != " " } } == [

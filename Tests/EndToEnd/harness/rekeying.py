@@ -1,4 +1,4 @@
-"""TLS of the upstream by OpenSSL itself, for what Python's `ssl` cannot do: change keys amid messages."""
+"""TLS by OpenSSL itself, for what Python's `ssl` cannot do: change keys amid messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 
 _SSL = ctypes.CDLL("libssl.so.3")
 _CRYPTO = ctypes.CDLL("libcrypto.so.3")
-for _name in ("TLS_server_method", "SSL_CTX_new", "SSL_new"):
+for _name in ("TLS_server_method", "TLS_client_method", "SSL_CTX_new", "SSL_new"):
     getattr(_SSL, _name).restype = ctypes.c_void_p
 
 _FILETYPE_PEM = 1
 _ERROR_WANT_READ = 2
+_ERROR_WANT_WRITE = 3
 _ERROR_ZERO_RETURN = 6
 _CTRL_SET_MIN_PROTO_VERSION = 123
 _TLS1_3 = 0x0304
@@ -52,10 +53,19 @@ class RekeyingContext:
         return self.sockets[-1]
 
 
+def rekeying_client(plain: socket.socket) -> RekeyingSocket:
+    """Speak TLS 1.3 as a client that believes everybody."""
+    context = ctypes.c_void_p(_SSL.SSL_CTX_new(ctypes.c_void_p(_SSL.TLS_client_method())))
+    secure = RekeyingSocket(context, plain, server_side=False)
+    # The session holds on to it.
+    _SSL.SSL_CTX_free(context)
+    return secure
+
+
 class RekeyingSocket:
     """As much of a socket as a `RawPeer` uses."""
 
-    def __init__(self, context: ctypes.c_void_p, plain: socket.socket):
+    def __init__(self, context: ctypes.c_void_p, plain: socket.socket, *, server_side: bool = True):
         self._plain = plain
         self._ssl = ctypes.c_void_p(_SSL.SSL_new(context))
         #: New keys of the other side so far.
@@ -70,7 +80,8 @@ class RekeyingSocket:
         plain.setblocking(True)
         self.settimeout(timeout)
         _SSL.SSL_set_fd(self._ssl, plain.fileno())
-        self._check(_SSL.SSL_accept(self._ssl), "the TLS handshake")
+        shake_hands = _SSL.SSL_accept if server_side else _SSL.SSL_connect
+        self._check(shake_hands(self._ssl), "the TLS handshake")
 
     def _watch(
         self,
@@ -117,7 +128,8 @@ class RekeyingSocket:
     def _check(self, status: int, what: str) -> int:
         if status <= 0:
             error = _SSL.SSL_get_error(self._ssl, status)
-            raise TimeoutError(what) if error == _ERROR_WANT_READ else ConnectionError(f"{what}: {_reason()}")
+            is_late = error in (_ERROR_WANT_READ, _ERROR_WANT_WRITE)
+            raise TimeoutError(what) if is_late else ConnectionError(f"{what}: {_reason()}")
         return status
 
 

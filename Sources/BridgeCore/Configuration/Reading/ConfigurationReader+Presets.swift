@@ -85,8 +85,9 @@ extension ConfigurationReader {
         complain(node, "may not hold a ${parameter:}, whose value is secret, as this is shown")
     }
 
-    /// A text with all parameters replaced by the same.
+    /// A text with all parameters replaced by the same; nil where it has none.
     func text(of node: ConfigurationNode, withParametersAs substitute: String) -> String? {
+        guard case .scalar(let text, _) = node.content, text.contains("${parameter:") else { return nil }
         var other = self
         other.parameters?.substitute = substitute
         return other.scalar(node, expecting: "")?.text

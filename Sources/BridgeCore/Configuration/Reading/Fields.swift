@@ -17,8 +17,13 @@ extension Array {
         let members = node.flatMap { reader.members(of: $0) } ?? []
         for field in self {
             let given = members.filter { $0.key == field.key }
-            reader.inside(field.key, at: given.first?.keyPosition) { reader in
-                field.read(given.first?.value, &section, &reader)
+            guard let first = given.first else {
+                // Most keys are not there: where nothing can be wrong nobody has to know where that is.
+                field.read(nil, &section, &reader)
+                continue
+            }
+            reader.inside(field.key, at: first.keyPosition) { reader in
+                field.read(first.value, &section, &reader)
                 // Which of them is meant is not known, so each is looked at.
                 for twin in given.dropFirst() {
                     var ignored = section

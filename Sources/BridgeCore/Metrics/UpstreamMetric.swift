@@ -1,12 +1,10 @@
-/// The families that have a series, or some, for each connection.
-package enum ConnectionMetric: CaseIterable, Sendable {
+/// The families that have a series, or some, for each connection, of what the connection itself knows.
+package enum UpstreamMetric: CaseIterable, Sendable {
     case state, ready
     case opens, closes, failures, retries
     case heartbeatsSent, heartbeatsMissed, roundTrip
     case messages, messageBytes
     case outboxMessages, outboxBytes, outboxLimit, outboxByteLimit, outboxAge, outboxWait, expired, dropped
-    case historyMessages, historyBytes
-    case subscribers, lag, gaps
 
     package var family: MetricFamily {
         switch self {
@@ -91,28 +89,6 @@ package enum ConnectionMetric: CaseIterable, Sendable {
                 "wsbridge_outbox_dropped_total",
                 .counter,
                 "Messages that were dropped and not sent."
-            )
-        case .historyMessages:
-            MetricFamily(
-                "wsbridge_history_messages",
-                .gauge,
-                "Records kept, what happened to the connection included."
-            )
-        case .historyBytes:
-            MetricFamily("wsbridge_history_bytes", .gauge, "Bytes of the records kept.")
-        case .subscribers:
-            MetricFamily("wsbridge_subscribers", .gauge, "Open event streams that have this connection.")
-        case .lag:
-            MetricFamily(
-                "wsbridge_subscriber_lag_max_records",
-                .gauge,
-                "Records that the slowest of them has not been sent yet."
-            )
-        case .gaps:
-            MetricFamily(
-                "wsbridge_gaps_total",
-                .counter,
-                "Gaps that streams were told of, by what led to them."
             )
         }
     }
