@@ -56,7 +56,10 @@ final class Scrape: BodySource {
             text.value(1)
         case .requests, .requestsInFlight, .refusals, .clients, .clientsRefused:
             bridge.server?.write(metric, to: &text)
-        case .streams, .streamsEnded, .memoryLimit, .memoryUsed: bridge.hub.write(metric, to: &text)
+        case .memoryUsed:
+            bridge.hub.write(metric, to: &text)
+            bridge.server?.write(metric, to: &text)
+        case .streams, .streamsEnded, .memoryLimit: bridge.hub.write(metric, to: &text)
         case .turns: text.histogram(metric.family, bridge.loop.turns)
         case .storageUp, .storageGroupTime, .storageGroupSize, .storageFailures, .storageStalled:
             bridge.store?.write(metric, to: &text)

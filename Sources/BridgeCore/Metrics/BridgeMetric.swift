@@ -62,7 +62,11 @@ package enum BridgeMetric: CaseIterable, Sendable {
                 "What histories, outboxes and streams may hold."
             )
         case .memoryUsed:
-            MetricFamily("wsbridge_memory_used_bytes", .gauge, "What histories, outboxes and streams hold.")
+            MetricFamily(
+                "wsbridge_memory_used_bytes",
+                .gauge,
+                "What histories, outboxes, streams and others hold."
+            )
         case .turns:
             MetricFamily(
                 "wsbridge_loop_turn_seconds",

@@ -15,7 +15,11 @@ extension HTTPServer {
         case .clientsRefused:
             text.line(metric.family)
             text.value(room.refused)
-        case .build, .streams, .streamsEnded, .memoryLimit, .memoryUsed, .turns, .storageUp,
+        case .memoryUsed:
+            text.line(metric.family)
+            text.label("holder", "bodies")
+            text.value(bodies.used)
+        case .build, .streams, .streamsEnded, .memoryLimit, .turns, .storageUp,
             .storageGroupTime,
             .storageGroupSize, .storageFailures, .storageStalled, .processorTime, .residentMemory,
             .virtualMemory, .openDescriptors, .mostDescriptors, .startTime:
