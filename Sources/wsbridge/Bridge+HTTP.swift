@@ -36,7 +36,7 @@ extension Bridge: HTTPHandler {
         case .metrics:
             return metrics(request)
         case .connectionList:
-            return .response(connectionList(request))
+            return connectionList(request)
         case .status(let name):
             return .response(try status(of: name, request))
         case .put(let name):
@@ -91,19 +91,6 @@ extension Bridge: HTTPHandler {
     private func status(of name: String, _ request: AdmittedRequest) throws(Problem) -> HTTPResponse {
         let connection = try connection(name)
         return json(request) { connection.writeStatus(to: &$0) }
-    }
-
-    private func connectionList(_ request: AdmittedRequest) -> HTTPResponse {
-        let covered = connections.filter { request.caller.covers(connection: $0.key) }
-        return json(request) { json in
-            json.member("connections") { json in
-                json.array { json in
-                    for (_, connection) in covered.sorted(by: { $0.key < $1.key }) {
-                        json.element { $0.object { connection.writeStatus(to: &$0) } }
-                    }
-                }
-            }
-        }
     }
 
     /// Makes a connection, or gives it other settings; one that has them already is not touched.

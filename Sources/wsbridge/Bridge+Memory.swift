@@ -16,6 +16,12 @@ extension Bridge {
         }
         guard bound.bytes != hub.memoryBound else { return }
         hub.memoryBound = bound.bytes
+        boundBodies()
         log.info("memory is bounded", ["bytes": .integer(bound.bytes), "by": .text(bound.source)])
+    }
+
+    /// Bounds what clients are sending, once there are any.
+    func boundBodies() {
+        server?.bodies.limit = MemoryBudget(bound: hub.memoryBound).bodyLimit
     }
 }

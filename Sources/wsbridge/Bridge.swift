@@ -107,6 +107,7 @@ final class Bridge {
             certificate: certificate
         )
         self.server = server
+        boundBodies()
         server.onRefusals = { [log, limit = server.connectionLimit] count in
             log.warning(
                 "there is no room for more clients",

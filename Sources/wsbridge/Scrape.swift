@@ -56,7 +56,10 @@ final class Scrape: BodySource {
         switch metric {
         case .program(let metric): write(metric)
         case .http(let metric): bridge.server?.write(metric, to: &text)
-        case .streams(let metric): bridge.hub.write(metric, to: &text)
+        case .streams(let metric):
+            bridge.hub.write(metric, to: &text)
+            // Bodies in arrival are the server's.
+            if metric == .memoryUsed { bridge.server?.writeMemory(to: &text) }
         case .store(let metric): bridge.store?.write(metric, to: &text)
         case .process(let metric): process.write(metric, to: &text)
         case .upstream, .records: break

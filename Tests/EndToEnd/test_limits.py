@@ -13,6 +13,8 @@ import pytest
 from assertions import assert_problem
 from description import operations
 from harness import Bridge, Client, Deadline, Upstream, await_truth
+from harness.http1 import chunks
+from harness.metrics import scrape
 from harness.wire import Wire
 
 #: What a client that never comes to an end has said so far, and what it goes on with, byte by byte.
@@ -158,21 +160,111 @@ def test_half_open_requests_end_when_their_time_is_over_however_they_drip(
             deadline.left()
 
 
+#: What those who have said at least a request line are told.
+TOLD = {
+    kind: 404 if kind == "a refused body" else 408
+    for kind in DRIPS
+    if kind not in ("nothing", "a request line")
+}
+
+
 @pytest.mark.parametrize("kind", [kind for kind in DRIPS if kind != "nothing"])
-def test_a_request_that_is_not_there_in_time_is_cut_off(upstream: Upstream, serve_file, kind: str) -> None:
+def test_a_request_that_is_not_there_in_time_is_answered_408(
+    upstream: Upstream, serve_file, kind: str
+) -> None:
     bridge = serve_file(
         f"http: {{ requestTimeout: 200ms }}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}"
     )
     bridge.await_ready()
     with Client(bridge.address) as client, Client(bridge.address) as quick:
         client.wire.send(DRIPS[kind][0])
-        # A close, or a 408 before it, and nothing of what was asked for.
-        answer = client.rest()
-        assert answer == b"" or answer.startswith(b"HTTP/1.1 408")
+        if status := TOLD.get(kind):
+            response = client.response()
+            assert_problem(response, status, {404: "not-found", 408: "request-timeout"}[status])
+            assert response.header("Connection") == "close"
+        # And nothing of what was asked for.
+        assert client.rest() == b""
+        # Whoever goes on reads it all the same: nothing is reset at once.
+        if kind in TOLD:
+            client.wire.send(DRIPS[kind][1])
         # A connection that is kept for the next request may rest for longer.
         assert quick.wire.socket.fileno() >= 0
     bridge.send("next")
     assert upstream.peer().received(1) == ["next"]
+
+
+def test_who_was_told_that_it_is_late_is_closed_however_it_goes_on(upstream: Upstream, serve_file) -> None:
+    bridge = serve_file(
+        f"http: {{ requestTimeout: 200ms }}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}"
+    )
+    with ExitStack() as stack:
+        late: dict[Client, bytes] = {}
+        for said, drip in (DRIPS[kind] for kind in TOLD):
+            client = stack.enter_context(Client(bridge.address))
+            client.wire.send(said)
+            late[client] = drip
+        for client in late:
+            assert client.response().status in (404, 408)
+        deadline = Deadline("all connections are closed")
+        while late:
+            for client, drip in list(late.items()):
+                try:
+                    client.wire.send(drip)
+                except (BrokenPipeError, ConnectionResetError):
+                    del late[client]
+            deadline.left()
+            # Not to be on the way of those that are to close them.
+            assert bridge.get("/healthz").status == 200
+
+
+# Many bodies at once
+
+
+def arriving(bridge: Bridge) -> float:
+    """The bytes of bodies that are not whole yet."""
+    return scrape(bridge).value("wsbridge_memory_used_bytes", holder="bodies")
+
+
+def test_bodies_that_arrive_have_a_bound_together(upstream: Upstream, serve_file) -> None:
+    bridge = serve_file(
+        "memory: { maxBytes: 16MiB }\nhttp: { maxBodyBytes: 1MiB }\n"
+        f"connections: {{ default: {{ url: '{upstream.url}' }} }}"
+    )
+    bridge.await_ready()
+    most = 1 << 20
+    with ExitStack() as stack:
+        # An eighth is 2 MiB: two have almost all of it.
+        halves = [stack.enter_context(Client(bridge.address)) for _ in range(2)]
+        for client in halves:
+            client.send_head("POST", "/messages", {"Content-Length": str(most)})
+            client.wire.send(b"x" * (most - 10_000))
+        await_truth(lambda: arriving(bridge) > 2 * (most - 20_000), "they have arrived so far")
+        for framing in ({"Content-Length": "500000"}, {"Transfer-Encoding": "chunked"}):
+            with Client(bridge.address) as client:
+                client.send_head("POST", "/messages", {"Origin": bridge.base, **framing})
+                body = b"x" * 500_000
+                client.wire.send(chunks(body) if "Transfer-Encoding" in framing else body)
+                refusal = client.response("POST")
+                assert_problem(refusal, 503, "too-many-bodies")
+                assert refusal.header("Retry-After")
+                # What was refused was read, and the next one is served.
+                assert client.request("GET", "/healthz").status == 200
+        # A small message takes nobody's room.
+        assert bridge.post("/messages", b"x" * 4096).status == 202
+        halves.pop().wire.close()
+        await_truth(lambda: bridge.post("/messages", b"x" * 500_000).status == 202, "there is room again")
+        halves.pop().wire.send(b"x" * 10_000)
+    await_truth(lambda: len(upstream.peer().received(3)) == 3, "what was whole is sent")
+
+
+def test_one_body_alone_may_be_larger_than_the_bound(upstream: Upstream, serve_file) -> None:
+    bridge = serve_file(
+        "memory: { maxBytes: 16MiB }\nhttp: { maxBodyBytes: 4MiB }\n"
+        f"connections: {{ default: {{ url: '{upstream.url}' }} }}"
+    )
+    bridge.await_ready()
+    for _ in range(3):
+        assert bridge.request("POST", "/messages?wait=30s", b"x" * (3 << 20)).status == 200
 
 
 # Too many connections

@@ -77,6 +77,20 @@ def test_the_log_says_how_the_bridge_is_spoken_to(served: Bridge) -> None:
     assert warnings(served) == []
 
 
+def test_a_page_that_came_without_tls_is_of_another_origin(served: Bridge, serve_file, upstream) -> None:
+    host = f"{served.address[0]}:{served.address[1]}"
+    assert served.get("/status", {"Origin": f"https://{host}"}).status == 200
+    for method, target in (("GET", "/status"), ("POST", "/messages"), ("GET", "/events")):
+        refused = served.request(method, target, b"", {"Origin": f"http://{host}"})
+        assert_problem(refused, 403, "origin-not-allowed")
+    origin = "http://localhost:8080"
+    allowing = serve_file(
+        f"http: {{ allowedOrigins: ['{origin}'] }}\nconnections: {{ default: {{ url: '{upstream.url}' }} }}"
+    )
+    answer = allowing.get("/status", {"Origin": origin, "Host": "localhost:8080"})
+    assert (answer.status, answer.header("Access-Control-Allow-Origin")) == (200, origin)
+
+
 @pytest.mark.parametrize("version", ["tls1", "tls1_1", "tls1_2", "tls1_3"])
 def test_tls_1_2_is_the_least(served: Bridge, version: str) -> None:
     done = subprocess.run(

@@ -209,7 +209,7 @@ def test_a_connection_that_was_closed(told: str, upstream: Upstream, serve_file)
     bridge.send("through")
 
 
-@symptom("Large messages are answered 502, or the connection breaks")
+@symptom("Large messages are answered 413")
 def test_a_message_that_is_too_large(told: str, serve_with: Callable[..., Any]) -> None:
     bridge, _ = serve_with("http: { maxBodyBytes: 10 }")
     with bridge.client() as client:

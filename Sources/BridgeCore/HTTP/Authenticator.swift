@@ -18,6 +18,7 @@ struct Authenticator: Sendable {
         _ head: RequestHead,
         _ target: HTTPTarget,
         host: Authority?,
+        origins: OriginGuard,
         sessions: SessionTable
     ) -> Finding {
         guard !tokens.isEmpty else { return .open }
@@ -31,7 +32,7 @@ struct Authenticator: Sendable {
         let cookies = SessionCookie(instance: instance, host: host).values(in: head)
         guard !cookies.isEmpty else { return .refused(fields.isEmpty ? .tokenMissing : .schemeNotBearer) }
         // Browsers send it for pages of other ports, too, and to them this page's user is nobody.
-        guard OriginGuard.isOwnPage(head, host: host) else { return .refused(.sessionForeign) }
+        guard origins.isOwnPage(head, host: host) else { return .refused(.sessionForeign) }
         guard let session = sessions.session(of: cookies),
             let token = tokens.first(where: { $0.secret == session.token })
         else { return .refused(.sessionOver) }

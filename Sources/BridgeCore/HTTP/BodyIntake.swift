@@ -10,7 +10,7 @@ package struct BodyIntake: Equatable, Sendable {
     package enum Verdict: Equatable, Sendable {
         /// Go on reading.
         case proceed
-        /// Close the connection without an answer; it would never be read.
+        /// Answer in the middle of it, and close the connection.
         case close
     }
 
@@ -38,6 +38,9 @@ package struct BodyIntake: Equatable, Sendable {
 
     /// The memory that a promise is worth.
     private static let mostPromised = 64 << 10
+
+    /// What comes is not kept any more.
+    package var discards: Bool { isOverLimit }
 
     /// Takes the next bytes, whose count is at hand at no cost.
     package mutating func receive(_ chunk: some Collection<UInt8>) -> Verdict {

@@ -12,9 +12,15 @@ struct OriginGuard: Sendable {
 
     private let origins: Set<String>
     private let acceptsAny: Bool
+    /// Those of pages that the bridge may have served itself.
+    private let ownSchemes: [(scheme: String, port: UInt16)]
 
     /// `allowed` are origins as browsers write them, or `*`.
-    init(allowed: [String]) {
+    ///
+    /// Where clients speak plain HTTP, a proxy in front may have the certificate, so the bridge's own page may well be one of
+    /// `https:`. Where they speak TLS it is never one of `http:`, which anybody on the way could have written.
+    init(allowed: [String], servesTLS: Bool) {
+        ownSchemes = servesTLS ? [OriginGuard.https] : OriginGuard.defaultPorts
         acceptsAny = allowed.contains("*")
         origins = Set(allowed.map(OriginGuard.normalized))
     }
@@ -31,7 +37,7 @@ struct OriginGuard: Sendable {
                 finding = .allowed("*")
             } else if origins.contains(OriginGuard.normalized(origin)) {
                 finding = .allowed(origin)
-            } else if !OriginGuard.isOrigin(origin, of: host) {
+            } else if !isOrigin(origin, of: host) {
                 throw Problem(
                     .originNotAllowed,
                     "pages of `\(Problem.quotable(origin))` may not use this bridge; WSBRIDGE_ALLOWED_ORIGINS adds origins"
@@ -47,8 +53,8 @@ struct OriginGuard: Sendable {
     }
 
     /// Whether a page of `origin` was served by `host`; its own default port may be written or not.
-    private static func isOrigin(_ origin: String, of host: Authority?) -> Bool {
-        guard let host, let scheme = defaultPorts.first(where: { origin.lowercased().hasPrefix($0.scheme) }),
+    private func isOrigin(_ origin: String, of host: Authority?) -> Bool {
+        guard let host, let scheme = ownSchemes.first(where: { origin.lowercased().hasPrefix($0.scheme) }),
             let page = Authority(origin.dropFirst(scheme.scheme.count))
         else { return false }
         return page.host == host.host && (page.port ?? scheme.port) == (host.port ?? scheme.port)
@@ -58,7 +64,7 @@ struct OriginGuard: Sendable {
     ///
     /// `Sec-Fetch-Site`, which no page can set, is the browser's own word on that; where it does not send it,
     /// the `Origin` has to be that of `host`.
-    static func isOwnPage(_ head: RequestHead, host: Authority?) -> Bool {
+    func isOwnPage(_ head: RequestHead, host: Authority?) -> Bool {
         let sites = head.values(of: "sec-fetch-site")
         guard sites.isEmpty else { return sites.allSatisfy { $0 == "same-origin" || $0 == "none" } }
         return head.values(of: "origin").allSatisfy { isOrigin($0, of: host) }
@@ -70,7 +76,8 @@ struct OriginGuard: Sendable {
             && head.value(of: "sec-fetch-mode") == "navigate" && destination == "document"
     }
 
-    private static let defaultPorts: [(scheme: String, port: UInt16)] = [("http://", 80), ("https://", 443)]
+    private static let https = (scheme: "https://", port: UInt16(443))
+    private static let defaultPorts = [(scheme: "http://", port: UInt16(80)), https]
 
     /// Lower case, without the scheme's default port.
     private static func normalized(_ origin: String) -> String {

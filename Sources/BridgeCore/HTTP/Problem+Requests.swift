@@ -84,6 +84,20 @@ extension Problem {
         Problem(.messageTooLarge, "a body may have at most \(limit) bytes")
     }
 
+    /// The client has not sent all of its request in time; its connection is closed.
+    package static var requestTimeout: Problem {
+        Problem(.requestTimeout, "a request has to be sent within `http.requestTimeout`").closingConnection()
+    }
+
+    /// Others send so much at the moment that there is no room for this body.
+    package static func tooManyBodies(limit: Int) -> Problem {
+        Problem(
+            .tooManyBodies,
+            "the bodies of requests that are being sent may have at most \(limit) bytes together",
+            fields: [Problem.retryAfter(.seconds(1))]
+        )
+    }
+
     /// `retryAfter` is rounded up to whole seconds, as the header has no finer unit (RFC 9110 §10.2.3).
     package static func upstreamUnavailable(_ detail: String, retryAfter: Duration) -> Problem {
         Problem(.upstreamUnavailable, detail, fields: [Problem.retryAfter(retryAfter)])

@@ -12,6 +12,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case notFound = "not-found"
     case ambiguousConnection = "ambiguous-connection"
     case methodNotAllowed = "method-not-allowed"
+    case requestTimeout = "request-timeout"
     case connectionClosed = "connection-closed"
     case receiveOnly = "receive-only"
     case messageExpired = "message-expired"
@@ -27,6 +28,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case storageUnavailable = "storage-unavailable"
     case tooManySubscribers = "too-many-subscribers"
     case tooManyConnections = "too-many-connections"
+    case tooManyBodies = "too-many-bodies"
     case replyTimeout = "reply-timeout"
 
     /// The HTTP status of the answer.
@@ -49,6 +51,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .notFound: (404, "Not found")
         case .ambiguousConnection: (404, "Several connections")
         case .methodNotAllowed: (405, "Method not allowed")
+        case .requestTimeout: (408, "Request not sent in time")
         case .connectionClosed: (409, "Connection closed")
         case .receiveOnly: (409, "Connection is for receiving only")
         case .messageExpired: (409, "Message expired")
@@ -64,6 +67,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         case .storageUnavailable: (503, "Storage unavailable")
         case .tooManySubscribers: (503, "Too many subscribers")
         case .tooManyConnections: (503, "Too many connections")
+        case .tooManyBodies: (503, "Too many bodies at once")
         case .replyTimeout: (504, "No reply in time")
         }
     }

@@ -46,7 +46,7 @@ package struct RequestGate: Sendable {
             instance: ([settings.listen.text] + ownNames).joined(separator: "\n")
         )
         hosts = HostGuard(allowed: settings.allowedHosts, ownNames: ownNames)
-        origins = OriginGuard(allowed: settings.allowedOrigins)
+        origins = OriginGuard(allowed: settings.allowedOrigins, servesTLS: servesTLS)
         maxBodyBytes = settings.maxBodyBytes
         dynamic = settings.dynamicConnections
         self.files = files
@@ -80,7 +80,13 @@ package struct RequestGate: Sendable {
         let framing = try RequestFraming(of: head)
         let target = try HTTPTarget(parsing: head.target)
         let host = try HostGuard.authority(of: head, target)
-        let credentials = authenticator.examine(head, target, host: host, sessions: sessions)
+        let credentials = authenticator.examine(
+            head,
+            target,
+            host: host,
+            origins: origins,
+            sessions: sessions
+        )
         try hosts.check(host, of: head, isTrusted: credentials.isRecognised)
         let origin = try origins.examine(head, target, host: host)
         fields += origin.fields
@@ -116,7 +122,7 @@ package struct RequestGate: Sendable {
         _ host: Authority?
     ) throws(Problem) -> SessionCookie? {
         guard route == .beginSession || route == .endSession else { return nil }
-        guard OriginGuard.isOwnPage(head, host: host) else {
+        guard origins.isOwnPage(head, host: host) else {
             throw Problem(.originNotAllowed, "sessions are for the bridge's own page; others send a token")
         }
         if case .session = caller, route == .beginSession { throw .sessionNeedsToken }

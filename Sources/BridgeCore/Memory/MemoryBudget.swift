@@ -33,6 +33,9 @@ package struct MemoryBudget: Equatable, Sendable {
         )
     }
 
+    /// What the bodies of requests may have while they arrive, beside the bound: an outbox takes what is whole.
+    package var bodyLimit: Int { bound / 8 }
+
     // MARK: Histories
 
     /// What all histories may hold beside the others.

@@ -19,7 +19,11 @@ package enum StreamMetric: CaseIterable, Sendable {
                 "What histories, outboxes and streams may hold."
             )
         case .memoryUsed:
-            MetricFamily("wsbridge_memory_used_bytes", .gauge, "What histories, outboxes and streams hold.")
+            MetricFamily(
+                "wsbridge_memory_used_bytes",
+                .gauge,
+                "What histories, outboxes, streams and others hold."
+            )
         }
     }
 }

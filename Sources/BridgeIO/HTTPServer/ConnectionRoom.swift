@@ -4,8 +4,9 @@ internal import WebSocketProtocol
 
 /// How many clients' connections there may be, and what becomes of those beyond.
 ///
-/// Where all of `limit` are taken, the client that has owed a request for longest makes room for the next one: so those
-/// who open connections and say nothing, or say it slowly, keep nobody out. If all are being served, up to `crowd`
+/// Where all of `limit` are taken, a socket that only waits for its client to close it makes room for the next one, or else
+/// the client that has owed a request for longest: so those who open connections and say nothing, or say it slowly, or
+/// never have enough, keep nobody out. If all are being served, up to `crowd`
 /// connections more are accepted to be told why they are refused, and further ones are closed at once.
 ///
 /// At its own limit libmicrohttpd stops accepting, and whoever comes then waits for nothing. So it never gets there.
@@ -56,8 +57,10 @@ final class ConnectionRoom {
     }
 
     /// Whether one more may come, from this address; counts it as refused if there is no room for anybody.
-    func admitsAnother(from address: () -> ClientAddress) -> Bool {
-        guard count < limit + crowd else {
+    ///
+    /// A socket that only waits for its end, if there is one, gives way.
+    func admitsAnother(from address: () -> ClientAddress, closing: ClosingSockets) -> Bool {
+        guard count < limit + crowd || closing.giveUpOne() else {
             refuse()
             return false
         }
@@ -69,9 +72,9 @@ final class ConnectionRoom {
         return true
     }
 
-    func opened(_ client: ClientConnection, deadlines: RequestDeadlines) {
+    func opened(_ client: ClientConnection, deadlines: RequestDeadlines, closing: ClosingSockets) {
         count += 1
-        if count - leaving > limit {
+        if count - leaving > limit, !closing.giveUpOne() {
             if deadlines.giveUpOne() {
                 leaving += 1
             } else {

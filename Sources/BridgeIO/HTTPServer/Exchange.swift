@@ -11,6 +11,8 @@ nonisolated final class Exchange {
         /// The answer is not known yet.
         case held(HeldAnswer)
         case answered
+        /// An answer went past the daemon, which has to close the connection.
+        case brokenOff
     }
 
     /// The raw request target, neither decoded nor cut.
@@ -21,6 +23,8 @@ nonisolated final class Exchange {
     private(set) var row: HTTPTally.Row?
     /// It does not count as under way.
     var isStream = false
+    /// What of its body counts as in arrival.
+    private var arrival = BodyRoom.Place()
 
     init(target: [UInt8], client: ClientConnection) {
         self.target = target
@@ -33,6 +37,8 @@ nonisolated final class Exchange {
         case answer(HTTPAnswer, RequestHead)
         /// What was held may be there now.
         case demand(HeldAnswer)
+        /// To be answered past the daemon, which takes no answer while a body arrives.
+        case breakOff(HTTPResponse)
         case closeConnection
     }
 
@@ -44,50 +50,89 @@ nonisolated final class Exchange {
     }
 
     /// The head is there, and all that there is to say is `response`.
-    func refuse(_ head: RequestHead, _ response: HTTPResponse) -> Step {
+    @MainActor func refuse(_ head: RequestHead, _ response: HTTPResponse) -> Step {
         guard Exchange.waits(response, for: head) else {
             progress = .answered
+            client.maySendMore = Exchange.announcesBody(head)
             return .answer(.response(response), head)
         }
         progress = .discarding(head, response, patience: Exchange.discardedBytes)
         return .proceed
     }
 
-    /// Some of the body is there.
-    func received(_ chunk: UnsafeRawBufferPointer) -> Step {
-        if case .discarding(let head, let response, let patience) = progress {
+    /// Some of the body is there, and is kept if it has a place in the `room`.
+    func received(_ chunk: UnsafeRawBufferPointer, room: inout BodyRoom) -> Step {
+        switch progress {
+        case .discarding(let head, let response, let patience):
             progress = .discarding(head, response, patience: patience - chunk.count)
-            return chunk.count > patience ? .closeConnection : .proceed
+            return chunk.count > patience ? .breakOff(response) : .proceed
+        case .receiving(let admitted, var body):
+            // Out of the way while it grows, so that it is not copied.
+            progress = .answered
+            guard body.discards || room.take(chunk.count, for: &arrival) else {
+                room.free(&arrival)
+                refuse(admitted, HTTPResponse(.tooManyBodies(limit: room.limit)))
+                return .proceed
+            }
+            let verdict = unsafe body.receive(chunk)
+            if body.discards { room.free(&arrival) }
+            progress = .receiving(admitted, body)
+            switch verdict {
+            case .proceed: return .proceed
+            case .close:
+                let problem = Problem.messageTooLarge(limit: body.limit)
+                return .breakOff(HTTPResponse(problem).adding(admitted.request.fields))
+            }
+        case .brokenOff: return .closeConnection
+        case .waitingForHead, .held, .answered: return .proceed
         }
-        guard case .receiving(let admitted, var body) = progress else { return .proceed }
-        // Out of the way while it grows, so that it is not copied.
-        progress = .answered
-        let verdict = unsafe body.receive(chunk)
-        progress = .receiving(admitted, body)
-        switch verdict {
-        case .proceed: return .proceed
-        case .close: return .closeConnection
-        }
+    }
+
+    /// The rest of the body is not wanted any more.
+    private func refuse(_ admitted: AdmittedHead, _ response: HTTPResponse) {
+        let response = response.adding(admitted.request.fields)
+        progress = .discarding(admitted.head, response, patience: Exchange.discardedBytes)
     }
 
     /// All of the body is there.
     @MainActor func completed(handler: any HTTPHandler) -> Step {
-        if case .discarding(let head, let response, _) = progress {
+        switch progress {
+        case .discarding(let head, let response, _):
             progress = .answered
+            client.maySendMore = false
             return .answer(.response(response), head)
-        }
-        if case .held(let held) = progress { return .demand(held) }
-        guard case .receiving(let admitted, let body) = progress else { return .proceed }
-        progress = .answered
-        let head = admitted.head
-        do throws(Problem) {
-            let body = try body.finish()
-            return .answer(handler.serve(admitted.request, body: body, from: head), head)
-        } catch {
-            let response = HTTPResponse(error).adding(admitted.request.fields)
-            return .answer(.response(response), head)
+        case .held(let held): return .demand(held)
+        case .receiving(let admitted, let body):
+            progress = .answered
+            client.maySendMore = false
+            let head = admitted.head
+            do throws(Problem) {
+                let body = try body.finish()
+                return .answer(handler.serve(admitted.request, body: body, from: head), head)
+            } catch {
+                let response = HTTPResponse(error).adding(admitted.request.fields)
+                return .answer(.response(response), head)
+            }
+        case .brokenOff: return .closeConnection
+        case .waitingForHead, .answered: return .proceed
         }
     }
+
+    /// The request is not there in time: what its client is to be told, unless that got an answer already.
+    func lateAnswer() -> HTTPResponse? {
+        switch progress {
+        case .waitingForHead: HTTPResponse(.requestTimeout)
+        case .receiving(let admitted, _): HTTPResponse(.requestTimeout).adding(admitted.request.fields)
+        case .discarding(_, let response, _): response
+        case .held, .answered, .brokenOff: nil
+        }
+    }
+
+    /// The client was answered past the daemon.
+    func isBrokenOff() { progress = .brokenOff }
+
+    /// It is over, and gives back what its body took of the `room`.
+    func end(room: inout BodyRoom) { room.free(&arrival) }
 
     /// The answer will come from there.
     func hold(_ held: HeldAnswer) { progress = .held(held) }
@@ -96,14 +141,14 @@ nonisolated final class Exchange {
     var held: HeldAnswer? {
         switch progress {
         case .held(let held): held
-        case .waitingForHead, .receiving, .discarding, .answered: nil
+        case .waitingForHead, .receiving, .discarding, .answered, .brokenOff: nil
         }
     }
 
     var isWaitingForHead: Bool {
         switch progress {
         case .waitingForHead: true
-        case .receiving, .discarding, .held, .answered: false
+        case .receiving, .discarding, .held, .answered, .brokenOff: false
         }
     }
 
@@ -115,6 +160,11 @@ nonisolated final class Exchange {
 
     /// What of a refused request's body is read, so that its connection can be kept.
     private static let discardedBytes = 4 << 20
+
+    private static func announcesBody(_ head: RequestHead) -> Bool {
+        if head.value(of: "transfer-encoding") != nil { return true }
+        return head.value(of: "content-length").map { $0 != "0" } ?? false
+    }
 
     /// Whether to answer only after the body, since libmicrohttpd closes a connection that is answered before.
     private static func waits(_ response: HTTPResponse, for head: RequestHead) -> Bool {

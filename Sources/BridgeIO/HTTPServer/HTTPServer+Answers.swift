@@ -12,6 +12,9 @@ extension HTTPServer {
             return true
         case .closeConnection:
             return false
+        case .breakOff(let response):
+            breakOff(exchange, with: response)
+            return false
         case .demand(let held):
             return unsafe demand(held, of: exchange, on: connection)
         case .answer(let answer, let head):
@@ -51,7 +54,15 @@ extension HTTPServer {
         }
         if let prepared = exchange.prepared { preparedAnswers.putBack(prepared) }
         if !exchange.isStream { tally.ended() }
-        deadlines.start(.next, of: exchange.client)
+        exchange.end(room: &bodies)
+        let client = exchange.client
+        client.exchange = nil
+        guard client.wait != .farewell else { return }
+        deadlines.start(.next, of: client)
+        // Those that ask once often close their side with the request.
+        guard !client.wasLookedAt else { return }
+        client.wasLookedAt = true
+        if client.waiting == .end { client.tellOfEnd() }
     }
 
     private func queue(

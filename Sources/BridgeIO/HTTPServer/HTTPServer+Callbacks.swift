@@ -17,12 +17,16 @@ nonisolated func targetRead(
     else { return nil }
     // As it came: what is not UTF-8 is to be refused, not mended.
     let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: target, count: strlen(target)))
-    unsafe onLoop(with: (server, client, connection)) { server, client, connection in
-        server.deadlines.start(.request, of: client)
+    unsafe CookieStop.stop(connection)
+    let exchange = Exchange(target: bytes, client: client)
+    unsafe onLoop(with: (server, exchange, connection)) { server, exchange, connection in
+        exchange.client.exchange = exchange
+        exchange.client.maySendMore = true
+        server.deadlines.start(.request, of: exchange.client)
         server.tally.began()
         unsafe server.newestConnection = connection
     }
-    return unsafe Unmanaged.passRetained(Exchange(target: bytes, client: client)).toOpaque()
+    return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
 /// The head is there, then each part of the body, then its end.
@@ -66,7 +70,8 @@ nonisolated func answerRequest(
                 exchange,
                 connection,
                 chunk in
-                unsafe server.take(exchange.received(chunk), of: exchange, on: connection)
+                let step = unsafe exchange.received(chunk, room: &server.bodies)
+                return unsafe server.take(step, of: exchange, on: connection)
             }
         } else {
             unsafe onLoop(with: (server, exchange, connection)) { server, exchange, connection in
@@ -110,7 +115,7 @@ nonisolated func connectionChanged(
         unsafe slot.pointee = unsafe onLoop(with: (server, connection)) { server, connection in
             let client = unsafe ClientConnection(connection)
             server.deadlines.add(client)
-            server.room.opened(client, deadlines: server.deadlines)
+            server.room.opened(client, deadlines: server.deadlines, closing: server.closing)
             return unsafe Unmanaged.passRetained(client).toOpaque()
         }
     } else if let retained = unsafe slot.pointee {
@@ -119,7 +124,7 @@ nonisolated func connectionChanged(
         unsafe onLoop(with: (server, client, connection)) { server, client, connection in
             server.deadlines.remove(client)
             client.detached?.isForgotten = true
-            if !client.hasOwnSocket { server.room.closed(client.address) }
+            if !client.hasOwnSocket, !server.lingers(client) { server.room.closed(client.address) }
             server.room.left(client)
             if unsafe server.newestConnection == connection { unsafe server.newestConnection = nil }
         }
@@ -134,7 +139,7 @@ nonisolated func mayAccept(
 ) -> MHD_Result {
     guard let server = unsafe owner(of: context, as: HTTPServer.self) else { return .NO }
     return unsafe onLoop(with: (server, address)) { server, address in
-        server.room.admitsAnother { unsafe ClientAddress(address) }
+        server.room.admitsAnother(from: { unsafe ClientAddress(address) }, closing: server.closing)
     } ? .YES : .NO
 }
 

@@ -17,4 +17,11 @@ extension HTTPServer {
             text.value(room.refused)
         }
     }
+
+    /// Writes what the bodies of requests in arrival hold, as a line of `memoryUsed`.
+    package func writeMemory(to text: inout MetricsText) {
+        text.line(StreamMetric.memoryUsed.family)
+        text.label("holder", "bodies")
+        text.value(bodies.used)
+    }
 }

@@ -15,7 +15,9 @@ internal import Glibc
     /// What the daemon is left with when a stream's socket is taken away from it; nil: none can be.
     let standIn = StandIn()
     let requestMemory: RequestMemory
-    /// The sockets of streams that have ended.
+    /// What bodies may take that are not whole yet.
+    package var bodies = BodyRoom()
+    /// The sockets whose clients may not have read everything yet.
     let closing: ClosingSockets
 
     /// Runs before anyone else is answered.
@@ -32,11 +34,12 @@ internal import Glibc
     /// What became of requests.
     package internal(set) var tally = HTTPTally()
 
-    /// Room for a request's header: browsers send every cookie of localhost.
+    /// Room for a request's head, which browsers send every cookie of localhost in, for what the daemon notes of each of its
+    /// fields, and for the head of the answer.
     private static let connectionMemoryBytes = 32 * 1024
     let loop: Loop
     private let socket: ListenSocket
-    private var daemon: OpaquePointer?
+    private(set) var daemon: OpaquePointer?
     private var poll: FilePoll?
     private var timeout: (due: Instant, timer: LoopTimer)?
     /// It has work that its descriptor does not show.
@@ -85,6 +88,7 @@ internal import Glibc
         closing = ClosingSockets(loop: loop, room: room)
         subscriberRoom = max(settings.maxSubscribers, room.limit - ConnectionRoom.spareConnections / 2)
         deadlines = RequestDeadlines(loop: loop, timeout: settings.requestTimeout)
+        deadlines.onLate = { [unowned self] in answerLate($0) }
         // Unretained: `stop()` ends the daemon, and with it every callback, before the server goes.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let callbacks = unsafe wsbridge_callbacks(

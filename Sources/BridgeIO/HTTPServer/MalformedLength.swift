@@ -27,11 +27,10 @@ extension HTTPServer {
         let problem = Problem(.invalidFraming, "Content-Length is not a number").closingConnection()
         let response = HTTPResponse(problem)
         tally.answered(nil, status: response.status, problem: response.problem)
-        let answer = response.closingBytes
         let descriptor = unsafe wsbridge_connection_descriptor(connection)
-        _ = unsafe send(descriptor, answer, answer.count, WSB_MSG_DONTWAIT | WSB_MSG_NOSIGNAL)
+        response.send(to: descriptor)
         // What the daemon sends now goes nowhere, and the daemon closes the connection.
-        shutdown(descriptor, Int32(SHUT_WR))
+        shutdown(descriptor, WSB_SHUT_WR)
     }
 
     private func hasMalformedLength(_ connection: OpaquePointer) -> Bool {
@@ -40,15 +39,5 @@ extension HTTPServer {
             let length = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length")
         else { return false }
         return unsafe UInt64(digits: String(cString: length)) == nil
-    }
-}
-
-extension HTTPResponse {
-    /// The answer as it goes out, for a connection that is closed after it.
-    fileprivate var closingBytes: [UInt8] {
-        var text = "HTTP/1.1 \(status) Bad Request\r\n"
-        let framing = [HTTPField("Connection", "close"), HTTPField("Content-Length", String(body.count))]
-        for field in framing + fields { text += "\(field.name): \(field.value)\r\n" }
-        return [UInt8]((text + "\r\n").utf8) + body
     }
 }

@@ -94,6 +94,7 @@ private nonisolated func drawField(
     _ value: UnsafePointer<CChar>?,
     _ valueLength: Int
 ) -> MHD_Result {
+    if unsafe CookieStop.isOurs(name) { return .YES }
     guard let drawing = unsafe context?.assumingMemoryBound(to: FieldDrawing.self) else { return .NO }
     let canvas = unsafe drawing.pointee.canvas
     unsafe canvas.append(UnsafeRawBufferPointer(start: name, count: nameLength))
@@ -111,6 +112,7 @@ private nonisolated func collectField(
     _ value: UnsafePointer<CChar>?,
     _ valueLength: Int
 ) -> MHD_Result {
+    if unsafe CookieStop.isOurs(name) { return .YES }
     let (start, end) = (Int(bitPattern: name), Int(bitPattern: value) + valueLength)
     let name = unsafe text(UnsafeRawBufferPointer(start: name, count: nameLength))
     // The blanks in front are passed over by libmicrohttpd, those behind are not (RFC 9110 §5.5).

@@ -6,6 +6,8 @@ internal import Glibc
 /// libmicrohttpd only counts silence, so a client that sends a byte now and then would stay for ever. A request
 /// has `timeout` from its first line to the end of its body, and so has its answer to be taken; a connection that
 /// waits for a next request has longer. An event stream has no deadline.
+///
+/// Nor does the library notice each client that closes its side, so those that are waited for are looked at now and then.
 package final class RequestDeadlines {
     /// What a connection's deadline is about.
     enum Wait {
@@ -17,11 +19,13 @@ package final class RequestDeadlines {
         case answer
         /// A connection that is kept alive may idle.
         case next
+        /// The client was told that it is too late, and may read that.
+        case farewell
 
         /// Whether there is nothing to be done for the client meanwhile.
         var isForRequest: Bool {
             switch self {
-            case .first, .request, .next: true
+            case .first, .request, .next, .farewell: true
             case .answer: false
             }
         }
@@ -29,8 +33,18 @@ package final class RequestDeadlines {
 
     /// How long a connection may idle between two requests.
     private static let idleTimeout = Duration.seconds(75)
+    /// How long a client may take to close its side once it was told that it is too late.
+    private static let farewellTime = Duration.seconds(5)
+    /// So long after a wait began is the first look whether the client has closed its side.
+    ///
+    /// Those that are busy never get there, and each look is as late again as the one before, so those that idle cost next
+    /// to nothing.
+    private static let firstLook = Duration.seconds(1)
     /// Deadlines this close together are carried out together.
     private var granularity: Duration { min(.seconds(1), timeout / 4) }
+
+    /// Answers a client whose request is not there in time; returns whether there was anything to answer.
+    var onLate: (ClientConnection) -> Bool = { _ in false }
 
     private let loop: Loop
     /// A new one holds for what begins from now on.
@@ -73,17 +87,33 @@ package final class RequestDeadlines {
 
     /// The client has so long from now.
     func start(_ wait: Wait, of client: ClientConnection) {
-        let deadline = now + (wait == .next ? max(RequestDeadlines.idleTimeout, timeout) : timeout)
+        client.wait = wait
+        var deadline = now + time(for: wait)
         client.due = deadline
         // A request that comes in pieces has been owed since its first one.
-        client.silentSince = wait.isForRequest ? now : nil
+        if wait != .farewell { client.silentSince = wait.isForRequest ? now : nil }
+        client.look = nil
+        if wait.isForRequest {
+            let look = now + RequestDeadlines.firstLook
+            client.look = look
+            deadline = min(deadline, look)
+        }
         if let alarm, alarm.due <= deadline { return }
         arm(deadline)
+    }
+
+    private func time(for wait: Wait) -> Duration {
+        switch wait {
+        case .first, .request, .answer: timeout
+        case .next: max(RequestDeadlines.idleTimeout, timeout)
+        case .farewell: RequestDeadlines.farewellTime
+        }
     }
 
     /// The client owes nothing for now.
     func cancel(_ client: ClientConnection) {
         client.due = nil
+        client.look = nil
         client.silentSince = nil
     }
 
@@ -140,8 +170,8 @@ package final class RequestDeadlines {
     }
 
     private func cut(_ client: ClientConnection) {
-        client.due = nil
-        client.silentSince = nil
+        cancel(client)
+        client.isCut = true
         // The daemon owns the socket: it sees the end and closes it.
         shutdown(client.descriptor, Int32(SHUT_RDWR))
     }
@@ -152,17 +182,27 @@ package final class RequestDeadlines {
     }
 
     private func expire() {
-        let now = loop.now
+        now = loop.now
         var next: Instant?
         for client in clients {
-            guard let due = client.due else { continue }
-            if due <= now {
-                cut(client)
-            } else {
-                next = min(next ?? due, due)
+            if let due = client.due, due <= now { end(client) }
+            if let look = client.look, look <= now { self.look(at: client) }
+            for instant in [client.due, client.look] {
+                if let instant { next = min(next ?? instant, instant) }
             }
         }
         alarm = nil
         if let next { arm(max(next, now + granularity)) }
+    }
+
+    /// The client's time is over.
+    private func end(_ client: ClientConnection) {
+        guard client.wait == .request, onLate(client) else { return cut(client) }
+        start(.farewell, of: client)
+    }
+
+    private func look(at client: ClientConnection) {
+        client.look = client.silentSince.map { now + max(now - $0, RequestDeadlines.firstLook) }
+        if client.waiting == .end { client.tellOfEnd() }
     }
 }

@@ -9,10 +9,12 @@ import Testing
         _ fields: [String],
         host: String? = "localhost:8080",
         allowed: [String] = [],
-        version: HTTPVersion = .http11
+        version: HTTPVersion = .http11,
+        servesTLS: Bool = false
     ) -> Admission {
         gate {
             $0.allowedOrigins = allowed
+            if servesTLS { $0.tls = ServerTLSSettings() }
             $0.allowedHosts = ["bridge.example"]
         }.admit(
             request(line, fields: fields, host: host, version: version),
@@ -29,6 +31,25 @@ import Testing
     ])
     func `passes pages of the bridge's own host`(origin: String, host: String) {
         #expect(admit("GET /status", ["Origin: \(origin)"], host: host).summary == "serve")
+    }
+
+    /// Anybody on the way could have written a page that came over plain HTTP.
+    @Test(arguments: [
+        ("https://localhost:8080", "localhost:8080", "serve"),
+        ("https://bridge.example", "bridge.example", "serve"),
+        ("https://bridge.example", "bridge.example:443", "serve"),
+        ("http://localhost:8080", "localhost:8080", refused),
+        ("http://bridge.example", "bridge.example", refused),
+        ("http://bridge.example", "bridge.example:80", refused),
+        ("HTTP://localhost:8080", "localhost:8080", refused),
+        ("http://localhost:8080", "localhost:9090", refused),
+    ])
+    func `over TLS passes those that came over TLS alone`(origin: String, host: String, verdict: String) {
+        let fields = ["Origin: \(origin)"]
+        #expect(admit("GET /status", fields, host: host, servesTLS: true).summary == verdict)
+        // Who wants to may allow it.
+        let allowing = admit("GET /status", fields, host: host, allowed: [origin], servesTLS: true)
+        #expect(allowing.summary == "serve")
     }
 
     @Test(
