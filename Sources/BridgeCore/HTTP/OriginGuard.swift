@@ -27,8 +27,9 @@ struct OriginGuard: Sendable {
 
     /// Throws `origin-not-allowed` (403) for pages that nobody allowed, whatever the method.
     ///
-    /// Every `Origin` has to pass. Where there is none, `Sec-Fetch-Site` still gives away requests that another
-    /// site's page makes without one; opening the bridge's own page from a link there stays possible.
+    /// Every `Origin` has to pass. Where there is none, `Sec-Fetch-Site` still gives away requests that a page of another
+    /// site, or of another port of this host, makes without one, such as for an image; opening the bridge's own page
+    /// from a link there stays possible.
     func examine(_ head: RequestHead, _ target: HTTPTarget, host: Authority?) throws(Problem) -> Finding {
         var finding = Finding.own
         let presented = head.values(of: "origin")
@@ -44,10 +45,8 @@ struct OriginGuard: Sendable {
                 )
             }
         }
-        if presented.isEmpty, head.values(of: "sec-fetch-site").contains("cross-site"),
-            !OriginGuard.opensFrontPage(head, target)
-        {
-            throw Problem(.originNotAllowed, "pages of other sites may not use this bridge")
+        if presented.isEmpty, !OriginGuard.isOwnSite(head), !OriginGuard.opensFrontPage(head, target) {
+            throw Problem(.originNotAllowed, "pages of other sites and ports may not use this bridge")
         }
         return finding
     }
@@ -65,9 +64,13 @@ struct OriginGuard: Sendable {
     /// `Sec-Fetch-Site`, which no page can set, is the browser's own word on that; where it does not send it,
     /// the `Origin` has to be that of `host`.
     func isOwnPage(_ head: RequestHead, host: Authority?) -> Bool {
-        let sites = head.values(of: "sec-fetch-site")
-        guard sites.isEmpty else { return sites.allSatisfy { $0 == "same-origin" || $0 == "none" } }
+        guard head.values(of: "sec-fetch-site").isEmpty else { return OriginGuard.isOwnSite(head) }
         return head.values(of: "origin").allSatisfy { isOrigin($0, of: host) }
+    }
+
+    /// Whether the browser, if it says where a request comes from, says that it is the bridge's own page, or none.
+    private static func isOwnSite(_ head: RequestHead) -> Bool {
+        head.values(of: "sec-fetch-site").allSatisfy { $0 == "same-origin" || $0 == "none" }
     }
 
     private static func opensFrontPage(_ head: RequestHead, _ target: HTTPTarget) -> Bool {

@@ -7,7 +7,10 @@ extension Problem {
         let delay = max(Problem.retryDelay, nextAttempt ?? .zero)
         switch error {
         case .full(let bound):
-            self = .outboxFull("the outbox is full until the upstream takes messages: \(bound)", retryAfter: delay)
+            self = .outboxFull(
+                "the outbox is full until the upstream takes messages: \(bound)",
+                retryAfter: delay
+            )
         case .tooLarge(let limit):
             self = .messageTooLarge(limit: limit)
         case .offline:

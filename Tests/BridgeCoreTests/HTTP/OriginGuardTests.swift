@@ -134,6 +134,12 @@ import Testing
         ),
         ("GET /status", ["Sec-Fetch-Site: same-origin"], "serve"),
         ("GET /status", ["Sec-Fetch-Site: none"], "serve"),
+        // Another port of this host: an image, a frame, a script.
+        ("GET /events", ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"], "403 origin-not-allowed"),
+        ("GET /status", ["Sec-Fetch-Site: CROSS-SITE"], "403 origin-not-allowed"),
+        ("GET /status", ["Sec-Fetch-Site: cross-site, same-origin"], "403 origin-not-allowed"),
+        ("GET /status", ["Sec-Fetch-Site: of-tomorrow"], "403 origin-not-allowed"),
+        ("GET /status", ["Sec-Fetch-Site: same-site", "Origin: http://localhost:8080"], "serve"),
         ("GET /status", ["Sec-Fetch-Site: cross-site", "Origin: http://localhost:8080"], "serve"),
     ])
     func `sees through requests without an Origin by Sec-Fetch-Site`(

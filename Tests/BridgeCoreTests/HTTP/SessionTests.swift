@@ -86,11 +86,11 @@ import WebSocketProtocol
         (["Origin: http://localhost:8080", "Sec-Fetch-Site: same-origin"], "serve"),
         // Behind a proxy that gives another Host the browser knows better.
         (["Origin: https://app.example", "Sec-Fetch-Site: same-origin"], "serve"),
-        (["Sec-Fetch-Site: same-site"], "401 unauthorized"),
+        (["Sec-Fetch-Site: same-site"], "403 origin-not-allowed"),
         (["Origin: http://localhost:3000"], "401 unauthorized"),
         (["Origin: http://localhost:3000", "Sec-Fetch-Site: same-site"], "401 unauthorized"),
         (["Origin: https://app.example"], "401 unauthorized"),
-        (["Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: same-site"], "401 unauthorized"),
+        (["Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: same-site"], "403 origin-not-allowed"),
         (["Sec-Fetch-Site: cross-site"], "403 origin-not-allowed"),
         (["Origin: http://localhost:4000"], "403 origin-not-allowed"),
         (["Origin: http://localhost:4000", "Sec-Fetch-Site: same-origin"], "403 origin-not-allowed"),
