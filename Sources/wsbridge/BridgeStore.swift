@@ -17,9 +17,9 @@ final class BridgeStore {
     /// What could not be read, as it is damaged; nil: nothing was found.
     private(set) var damage: StorageError?
     /// Since when nothing can be written.
-    private var failingSince: Instant?
+    private(set) var failingSince: Instant?
     /// How often that began.
-    private var failures = 0
+    private(set) var failures = 0
     /// So much waits to be written that nothing more should come for a while.
     private(set) var isCongested = false {
         didSet { if isCongested != oldValue { onCongestion() } }
@@ -33,10 +33,10 @@ final class BridgeStore {
     let store: Store
     private let pager: StorePager
     private let bell: LoopBell
-    private let loop: Loop
+    let loop: Loop
     private let pagerBell: LoopBell
     private let log: Log
-    private let disk: DiskWatch
+    let disk: DiskWatch
     /// What this turn has brought so far, and ends of earlier ones: facts, then offers, then facts again.
     private var facts = PendingFacts()
     private var batch: [StoreOffer] = []
@@ -235,21 +235,6 @@ final class BridgeStore {
             "somebody has changed the files of the store; they were made again, and nothing is lost",
             ["path": .text(path), "what": .text(what)]
         )
-    }
-
-    /// Nothing could be written for a while: the disk does not answer, or has no room.
-    var isStalled: Bool { standstill >= DiskWatch.patience }
-
-    /// Why nothing can be written at the moment, as a sentence; nil: it can.
-    var trouble: String? { failure?.text ?? (disk.isSilent ? "the disk of \(path) does not answer" : nil) }
-
-    /// How often it became unwritable.
-    var troubles: Int { failures + disk.silences }
-
-    /// For how long nothing could be written, or the writer has been at the same piece of work.
-    var standstill: Duration {
-        let beginning = [failingSince, store.busySince].compactMap(\.self).min()
-        return beginning.map { loop.now - $0 } ?? .zero
     }
 
     // MARK: The end

@@ -300,3 +300,29 @@ def is_served(bridge: Bridge) -> bool:
         return bridge.get("/healthz").status == 200
     except OSError:
         return False
+
+
+# What never gets to its end
+
+
+@pytest.mark.parametrize("token", [None, TOKEN], ids=["a stranger", "a user"])
+@pytest.mark.parametrize("line", [b"1;" + b"x" * 60_000, b"0" * 60_000], ids=["an extension", "zeros"])
+@pytest.mark.parametrize("line_of_request", [("POST", "/messages"), ("GET", "/healthz")], ids=["POST", "GET"])
+def test_a_line_of_a_body_that_is_longer_than_any_buffer_is_refused_at_once(
+    start, line_of_request: tuple[str, str], line: bytes, token: str | None
+) -> None:
+    """Not when the time for the request is over, with which the answer would be a 408."""
+    connect = start(tokens=[{"name": "a", "token": TOKEN}])
+    method, target = line_of_request
+    fields = {"Transfer-Encoding": "chunked"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    with connect() as client:
+        client.send_head(method, target, fields)
+        client.wire.send(line)
+        answer = client.response(method)
+        if token is None and method == "POST":
+            assert_problem(answer, 401, "unauthorized")
+        else:
+            assert_problem(answer, 400, "invalid-framing")
+        assert client.rest() == b""
+    with connect() as client:
+        assert client.request("GET", "/healthz").status == 200

@@ -234,8 +234,15 @@ def test_the_cookie_is_secure_where_the_page_is_on_tls(upstream: Upstream, start
 FOREIGN = [
     {"Origin": "http://localhost:3000"},
     {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-site"},
-    {"Sec-Fetch-Site": "same-site"},
 ]
+
+
+@pytest.mark.parametrize("path", ["/events", "/status", "/v1/session"])
+def test_an_image_on_a_page_of_another_port_gets_nothing(upstream: Upstream, start_bridge, path: str) -> None:
+    bridge = start_bridge(upstream.url, environment={"WSBRIDGE_TOKEN": TOKEN})
+    fields = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
+    for credentials in (cookie_of(begin(bridge)), BEARER, {}):
+        assert_problem(bridge.get(path, {**fields, **credentials}), 403, "origin-not-allowed")
 
 
 @pytest.mark.parametrize("fields", FOREIGN)

@@ -41,6 +41,11 @@ extension Problem {
         unauthorized("the access token is not known here", error: "invalid_token")
     }
 
+    /// A line between the parts of a body has no end.
+    package static var endlessLine: Problem {
+        Problem(.invalidFraming, "a line of the chunked body is too long").closingConnection()
+    }
+
     /// It is not clear which credentials count.
     package static var credentialsAmbiguous: Problem {
         unauthorized("there is more than one `Authorization`", error: "invalid_request")

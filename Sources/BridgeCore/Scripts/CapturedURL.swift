@@ -2,7 +2,9 @@ internal import WebSocketProtocol
 
 extension WebSocketURL {
     /// A URL that came in a message, if it is one that a server may name: unix sockets of this machine, and URLs
-    /// with a user name, are not dialled for it. Its path may be what resumes a session, so it is hidden.
+    /// with a user name, are not dialled for it.
+    ///
+    /// Its path may be what resumes a session, so it is hidden.
     static func captured(_ text: [UInt8]) throws(UnusableURL) -> WebSocketURL {
         guard let text = String(validating: text, as: UTF8.self) else { throw UnusableURL("it is not UTF-8") }
         var url: WebSocketURL

@@ -23,6 +23,8 @@ final class ClientConnection {
     var maySendMore = true
     /// The request that is under way; let go of when that ends.
     var exchange: Exchange?
+    /// How much had come of its request, in parts, when it seemed to be stuck, and at how many looks.
+    var standstill: (parts: Int, looks: Int)?
     /// It has been looked at once an answer was out.
     var wasLookedAt = false
     /// Its place in the list of `RequestDeadlines`.

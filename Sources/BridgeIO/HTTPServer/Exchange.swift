@@ -23,6 +23,8 @@ nonisolated final class Exchange {
     private(set) var row: HTTPTally.Row?
     /// It does not count as under way.
     var isStream = false
+    /// In how many parts its body has come so far.
+    private(set) var parts = 0
     /// What of its body counts as in arrival.
     private var arrival = BodyRoom.Place()
 
@@ -62,6 +64,7 @@ nonisolated final class Exchange {
 
     /// Some of the body is there, and is kept if it has a place in the `room`.
     func received(_ chunk: UnsafeRawBufferPointer, room: inout BodyRoom) -> Step {
+        parts += 1
         switch progress {
         case .discarding(let head, let response, let patience):
             progress = .discarding(head, response, patience: patience - chunk.count)
@@ -125,6 +128,24 @@ nonisolated final class Exchange {
         case .receiving(let admitted, _): HTTPResponse(.requestTimeout).adding(admitted.request.fields)
         case .discarding(_, let response, _): response
         case .held, .answered, .brokenOff: nil
+        }
+    }
+
+    /// Nothing more can be understood of the body: what its client is to be told.
+    func stuckAnswer() -> HTTPResponse? {
+        switch progress {
+        case .receiving(let admitted, _):
+            HTTPResponse(.endlessLine).adding(admitted.request.fields)
+        case .discarding(_, let response, _): response
+        case .waitingForHead, .held, .answered, .brokenOff: nil
+        }
+    }
+
+    /// There may be more of the body to come.
+    var isReceivingBody: Bool {
+        switch progress {
+        case .receiving, .discarding: true
+        case .waitingForHead, .held, .answered, .brokenOff: false
         }
     }
 

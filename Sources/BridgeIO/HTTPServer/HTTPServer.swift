@@ -44,6 +44,7 @@ internal import Glibc
     private var timeout: (due: Instant, timer: LoopTimer)?
     /// It has work that its descriptor does not show.
     package private(set) var needsRun = false
+    private var stuck = StuckRequests()
     /// Streams that have not begun yet are not begun any more.
     private(set) var isStopping = false
     let room: ConnectionRoom
@@ -179,6 +180,8 @@ internal import Glibc
         // A daemon that could accept no more looks at its listening socket again only in the run after the one in
         // which a connection ended.
         if unsafe wsbridge_connection_count(daemon) < before { needsRun = true }
+        let goesOn = unsafe wsbridge_timeout(daemon) == 0
+        if stuck.ran(goesOn: goesOn, at: loop.now) { endStuckRequests() }
     }
 
     /// Sees to it that the daemon runs when its next timeout is due.

@@ -53,6 +53,7 @@ package final class RequestDeadlines {
     private var now: Instant
     /// All that are open, in no order.
     private var clients: [ClientConnection] = []
+    var all: [ClientConnection] { clients }
     private var alarm: (due: Instant, timer: LoopTimer)?
     /// Those that were found to be silent for longest, the longest last; they may have done something since.
     private var silent: [(client: ClientConnection, since: Instant)] = []
