@@ -15,6 +15,11 @@ from harness import Bridge, Upstream, await_truth
 from harness.disks import stuck_disk
 
 
+#: Due twice before a disk that does not answer is called one, and slow enough for an upstream that gets tens of megabytes
+#: at once when it answers again.
+HEARTBEAT = {"interval": "2s", "missLimit": 1}
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
@@ -26,7 +31,7 @@ def test_while_too_much_waits_for_the_disk_upstreams_wait_too_and_are_not_though
     path = tmp_path / "wsbridge.yaml"
     connection = {
         "url": upstream.url,
-        "heartbeat": {"interval": "500ms", "missLimit": 1},
+        "heartbeat": HEARTBEAT,
         "outbox": {"maxBytes": "64MiB"},
     }
     configuration = {"connections": {"default": connection}, "storage": {"directory": data.name}}
@@ -61,7 +66,7 @@ def test_what_is_too_much_for_the_disk_is_refused_and_what_was_seen_is_kept(
     tmp_path: Path,
 ) -> None:
     busy, quiet = start_upstream(), start_upstream()
-    common = {"heartbeat": {"interval": "500ms", "missLimit": 1}, "outbox": {"maxBytes": "64MiB"}}
+    common = {"heartbeat": HEARTBEAT, "outbox": {"maxBytes": "64MiB"}}
     connections = {
         "busy": {"url": busy.url, **common},
         # Its peer has nothing to say, so that it ends in no time.
