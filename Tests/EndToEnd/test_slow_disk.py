@@ -14,9 +14,8 @@ from assertions import assert_problem
 from harness import Bridge, Upstream, await_truth
 from harness.disks import stuck_disk
 
-
-#: Due twice before a disk that does not answer is called one, and slow enough for an upstream that gets tens of megabytes
-#: at once when it answers again.
+#: Due twice before a disk that does not answer is called one, and slow enough for an upstream that gets tens
+#: of megabytes at once when it answers again.
 HEARTBEAT = {"interval": "2s", "missLimit": 1}
 
 
